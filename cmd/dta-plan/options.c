@@ -79,8 +79,7 @@ static int read_range(struct range *r, const char *text,
 	if (!rest && by > 0 && high >= low && (step || d->type != CLI_F64) &&
 	    (high - low) / by + 1e-9 < RANGE_MAX) {
 		while ((v = low + r->n * by) <= high + by * 1e-9) {
-			/* Rounded: 0.3, not the 0.30000000000000004 of 3 * 0.1.
-			 */
+			/* Rounded: 0.3, not the 0.30000000000000004 of sums */
 			snprintf(digits, sizeof(digits), "%.12g", v);
 			if (d->type == CLI_F64)
 				text_f64(&v, digits);
@@ -119,7 +118,7 @@ static const struct cli_option options[] = {
 	 "keywrite: R reports of a key, each of which writes one random copy",
 	 CLI_U64, AT(reports), .min = 1, .max = REPORTS_MAX,
 	 .verbs = "keywrite"},
-	{0, "values", "V", "postcard: possible values of a hop (262144)",
+	{0, "values", "V", "postcard: number of values of a hop (262144)",
 	 CLI_SIZE, AT(values), .min = 1, .max = UINT32_MAX,
 	 .verbs = "postcard"},
 	{'B', "hops", "B", "postcard: hops of a chunk (5)", CLI_U64, AT(hops),

@@ -37,8 +37,7 @@ static int number_metric(const char *name, struct error *why)
 		name);
 }
 
-/* Reads a metric's value, below UINT32_MAX: a number; of latencies also a time.
- */
+/* Reads a value below UINT32_MAX: a number; of latencies also a time. */
 static bool read_value(uint32_t *out, int metric, const char *text)
 {
 	uint64_t v;

@@ -195,8 +195,7 @@ static void put_time(struct row_batch *b, unsigned column, uint64_t ns)
 	row_batch_set(b, column, ROW_TIME)->i64 = (int64_t)ns;
 }
 
-/* Puts the low end of the quantile's bin: the high end may be above the largest
- * value. */
+/* The low end of the bin, as the high end may be above the largest value. */
 static void put_quantile(struct row_batch *b, unsigned column,
 			 const struct dist *d, double q)
 {

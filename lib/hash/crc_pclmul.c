@@ -130,8 +130,7 @@ PCLMUL uint32_t crc_pclmul_extend(enum crc_id id, uint32_t reg,
 		return extend_words(id, reg, p, len);
 	if (len < 16)
 		return crc_table_ops.extend(id, reg, p, len);
-	/* The bytes that fill no block come first; then all blocks are whole.
-	 */
+	/* Bytes that fill no block come first; then all blocks are whole. */
 	acc = _mm_xor_si128(load(p), _mm_cvtsi32_si128((int)reg));
 	acc = _mm_shuffle_epi8(acc, load(to_end + head));
 	p += head;
@@ -147,9 +146,8 @@ PCLMUL uint32_t crc_pclmul_extend(enum crc_id id, uint32_t reg,
 }
 
 /*
- * The first block is loaded with bytes before the key, which are masked off.
- * The register starts as 0, not as ones: the CRC of as many zero bytes makes up
- * for that, since a CRC is linear.
+ * Bytes before the key are masked off. The register starts as 0, not as ones:
+ * the CRC of as many zero bytes makes up for that, since a CRC is linear.
  */
 PCLMUL static void batch_one(const struct crc_poly_data *d,
 			     const uint8_t *const *keys, size_t len, size_t n,

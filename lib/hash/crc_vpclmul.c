@@ -113,8 +113,7 @@ VPCLMUL static inline __m512i collect(const __m512i *r)
 	return _mm512_castps_si512(_mm512_shuffle_ps(low, high, 0x88));
 }
 
-/* The CRCs of 16 keys under one polynomial. block[b][j]: block b of keys j, 4 +
- * j, 8 + j and 12 + j. */
+/* block[b][j]: block b of keys j, 4 + j, 8 + j and 12 + j. */
 VPCLMUL static inline __m512i group_crcs(const struct crc_poly_data *d,
 					 const __m512i (*block)[4],
 					 size_t blocks, size_t len)

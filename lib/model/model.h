@@ -79,7 +79,6 @@ double plan_success(const struct plan_config *p, double load);
  * >= want; 0 if none, infinite for want <= 0.
  */
 double plan_largest_load(const struct plan_config *p, double want);
-double plan_load_for(unsigned copies, double want, double pass, int average);
 
 /*
  * Closed forms of INT-label, sections 4.2 and 4.3: how likely a port's labels
@@ -128,8 +127,7 @@ void theory_base(const struct theory_labels *l, unsigned hops, double *p);
  * apart; only 1, 3 and 5 occur. k is even, at least 4. */
 void theory_hops(unsigned k, double p[THEORY_HOPS + 1]);
 
-/* Sets p[i] to the chance that a packet between any two hosts of the fat tree
- * has i labels: the paper's Z_A or Z_B. */
+/* The same between any two hosts of the fat tree: the paper's Z_A or Z_B. */
 void theory_tree(const struct theory_labels *l, unsigned k,
 		 double p[THEORY_HOPS + 1]);
 
@@ -151,18 +149,16 @@ double theory_mean(const double *p, unsigned n);
  */
 
 struct cores_load {
-	/* For a report: */
-	double alone_ns;   /* with one core, which sends no messages */
-	double work_ns;	   /* with several: to decode and send */
-	double receive_ns; /* with several: to receive and store */
+	double alone_ns;   /* a report with one core, which sends no messages */
+	double work_ns;	   /* a report with several: to decode and send */
+	double receive_ns; /* and to receive and store */
 	double source_ns;  /* part of work_ns: one core at a time */
-	double bytes;	   /* moved to and from memory */
-	/* For a batch: */
-	double blocks; /* that its messages fill */
-	double rounds;
-	double batch;	  /* reports */
-	double block_ns;  /* to send and receive a block without messages */
-	double bandwidth; /* of memory, bytes a second; 0: no bound */
+	double block_ns;   /* to send and receive a block without messages */
+	double blocks;	   /* of a batch, that its messages fill */
+	double rounds;	   /* of a batch */
+	double batch;	   /* reports of a batch */
+	double bytes;	   /* that a report moves to and from memory */
+	double bandwidth;  /* of memory, bytes a second; 0: no bound */
 };
 
 /* What bounds a rate. */

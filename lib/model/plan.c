@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * plan.c - s is the chance that a slot still holds the key's value, q = 1 - s,
- * and p the chance that a foreign slot passes for ours. DTA (1) to (4) add up
- * to
+ * p the chance that a foreign slot passes for ours. DTA (1) to (4) add up to
  *
  *     success = sum over j < N of C(N,j) q^j s^(N-j) (1-p)^j
  *               - q^N N p (1 - (1-p)^(N-1))
@@ -122,9 +121,8 @@ double plan_used(unsigned copies, double load)
 }
 
 /*
- * The number of free slots is about Poisson distributed. At the mean 2 f + 8,
- * only 1 time in 1000 are as few as f free: so the mean is likely less than
- * that, and the load above what belongs to it.
+ * The number of free slots is about Poisson distributed: with a mean of 2 f + 8
+ * only 1 time in 1000 are as few as f free. So the mean is likely below that.
  */
 struct plan_load plan_load_of(unsigned copies, uint64_t slots, uint64_t used)
 {
@@ -235,10 +233,4 @@ double plan_largest_load(const struct plan_config *p, double want)
 			high = mid;
 	}
 	return low;
-}
-
-double plan_load_for(unsigned copies, double want, double pass, int average)
-{
-	return plan_largest_load(
-		&(struct plan_config){copies, 0, pass, average}, want);
 }

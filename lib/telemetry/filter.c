@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* filter.c - the fields that a filter can test; expressions, parsed by
- * recursive descent (filter.h has the grammar); whether one is true of a
- * record. */
+/* filter.c - fields that a filter can test; expressions, parsed by recursive
+ * descent (filter.h has the grammar); whether one is true of a record. */
 #include "telemetry/filter.h"
 
 #include <ctype.h>

@@ -17,7 +17,7 @@
  * Tests of hops (node, hop.*) that are joined by and or or are about one and
  * the same hop: the expression is true of a packet if it is true with one of
  * its hops. After not, it must be true with none of them. A test of a field
- *that a node does not report is false, whatever the operator.
+ * that a node does not report is false.
  *
  * Threads: an open filter may be used by several.
  */

@@ -279,8 +279,7 @@ static void row_drop(struct flows *fl, uint64_t hash, uint32_t at)
 		mark_row(fl, hash, false);
 }
 
-static void remove_flow(struct flows *fl, uint32_t at,
-			enum flow_leave_reason why)
+static void remove_flow(struct flows *fl, uint32_t at, enum flow_leave why)
 {
 	struct flow_entry *f = flows_entry(fl, at);
 

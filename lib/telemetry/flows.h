@@ -181,15 +181,14 @@ enum {
 
 /* Flags of a hop, beside enum threshold_flag. */
 enum {
-	FLOW_HOP_ACTIVE = 1 << 2, /* not on the path now, but it was, or its
-				     node reported, since it was pushed */
+	FLOW_HOP_ACTIVE = 1 << 2, /* off the path now, but since its last push
+				     it was on it, or its node reported */
 };
 
 /* Flags of a flow, beside enum threshold_flag. */
 enum {
 	FLOW_ACTIVE = 1 << 2,  /* it had a record since it was pushed */
-	FLOW_BY_NODE = 1 << 3, /* each node sends reports (INT-XD, MX): packets
-				  are counted by those of .reporter */
+	FLOW_BY_NODE = 1 << 3, /* INT-XD, MX: .reporter's packets are counted */
 };
 
 struct flow_hop {
@@ -218,8 +217,7 @@ struct flow_entry {
 	uint8_t flags;
 	uint16_t kept; /* hops that are kept */
 	struct meter latency;
-	uint32_t path; /* its number; 0: unknown, or no room. Of a free entry:
-			  the next free one */
+	uint32_t path; /* number, 0: unknown or no room. Free: the next one */
 	uint32_t first_block; /* or 0 */
 	uint32_t generation;  /* of the thresholds that made the watches */
 	uint32_t reporter;    /* a node, if FLOW_BY_NODE */
@@ -237,11 +235,10 @@ struct flow_end_metric {
 
 struct flow_bucket {
 	uint32_t tag; /* low half of the flow's hash */
-	uint32_t at;  /* number of its entry; 0: free, and so is the rest of
-			 the row */
+	uint32_t at;  /* its entry; 0: free, and so is the rest of the row */
 };
 
-enum flow_leave_reason {
+enum flow_leave {
 	FLOW_EVICTED,
 	FLOW_EXPIRED,
 	FLOW_FLUSHED,
@@ -268,8 +265,7 @@ struct flows {
 	struct flows_ledger ledger;
 	struct sweep age;
 	/* Called before a flow is removed. */
-	void (*leave)(void *ctx, struct flow_entry *f,
-		      enum flow_leave_reason why);
+	void (*leave)(void *ctx, struct flow_entry *f, enum flow_leave why);
 	void *ctx;
 };
 
@@ -312,8 +308,7 @@ static inline struct flow_entry *flows_entry(const struct flows *fl,
 	return (struct flow_entry *)(fl->entry.base + at * fl->stride);
 }
 
-/* An entry whose hash has the same tag, which is probably the flow's, to be
- * prefetched. NULL: the flow is new. */
+/* The entry to prefetch: probably the flow's. NULL: the flow is new. */
 struct flow_entry *flows_guess(const struct flows *fl, uint64_t hash);
 
 /* Compares keys of IPv4 by loads: given two memcmp() of different lengths,
@@ -343,8 +338,7 @@ struct flow_entry *flows_find(struct flows *fl, uint64_t hash,
 
 /*
  * Finds or adds the flow of a key, and makes it the most recently used one of
- * its row. If it is new, generation is 0, it has no hops, and another may be
- * evicted for it.
+ * its row. For a new one, whose generation is 0, another may be evicted.
  */
 static inline struct flow_entry *flows_get(struct flows *fl, uint64_t hash,
 					   const uint8_t *key, size_t len)
@@ -372,7 +366,7 @@ flow_end_metrics(const struct flows *fl, const struct flow_entry *f)
 	       at / fl->stride * END_METRICS;
 }
 
-/* The hops that follow the entry: the first options.hops. */
+/* The first options.hops of them, which follow the entry. */
 static inline struct flow_hop *flow_hops(struct flow_entry *f)
 {
 	return (struct flow_hop *)(f + 1);

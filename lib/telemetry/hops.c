@@ -132,8 +132,7 @@ static bool time_difference(struct telemetry *t, const struct hop_field *f,
 	return true;
 }
 
-/* The time of an IOAM node: seconds and their fraction (RFC 9197, 4.4.2.3 and
- * 4.4.2.4). */
+/* The time of an IOAM node (RFC 9197, 4.4.2.3 and 4.4.2.4). */
 static bool ioam_time(const struct hop_fields *f, const uint8_t *hop,
 		      uint64_t *ns)
 {
@@ -255,8 +254,7 @@ static bool same_nodes(const struct telemetry *t, struct flow_entry *f,
 	return true;
 }
 
-/* The number of the flow's first hop from i on that is of the node; f->kept:
- * there is none. */
+/* The flow's first hop, from number i on, of the node; f->kept: none. */
 static unsigned find_flow_hop(const struct telemetry *t, struct flow_entry *f,
 			      unsigned i, uint64_t node)
 {
@@ -279,8 +277,7 @@ static bool clear_last_hop(struct telemetry *t, struct flow_entry *f,
 	return true;
 }
 
-/* Makes the flow's hop i one of the node: one that it has, or a new one. False:
- * there is no room. */
+/* Makes the flow's hop i one of the node; false: there is no room. */
 static bool set_path_hop(struct telemetry *t, struct flow_entry *f, unsigned i,
 			 uint64_t node)
 {
@@ -357,10 +354,9 @@ static void change_path(struct telemetry *t, struct flow_entry *f,
 
 /* The node of a hop may change from unknown, for want of room, to a new one,
  * while values are within the range: that node needs a distribution, too. */
-static void set_hop_key(struct telemetry *t, struct flow_hop *h,
-			uint32_t hop_key)
+static void set_hop_key(struct telemetry *t, struct flow_hop *h, uint32_t key)
 {
-	h->hop_key = hop_key & 0xffffff;
+	h->hop_key = key & 0xffffff;
 	if (h->flags & THRESHOLD_KNOWN)
 		track_dist(t, t->objects.hop_key[h->hop_key].node,
 			   METRIC_HOP_LATENCY);

@@ -17,8 +17,7 @@ enum {
 			INT_HOPS_EXCEEDED,
 };
 
-/* After so many packets of a flow its meters are halved: counts of values stay
- * below 2^32, and the mean stays. */
+/* Meters are halved each so many packets of a flow: counts stay below 2^32. */
 #define HALVE_PACKETS (1U << 31)
 
 struct flow_hop *watching_hop(const struct telemetry *t, struct flow_entry *f,
@@ -39,7 +38,7 @@ struct flow_hop *watching_hop(const struct telemetry *t, struct flow_entry *f,
 	return h;
 }
 
-void check_hop_latency(struct telemetry *t, struct flow_entry *f,
+void hop_check_latency(struct telemetry *t, struct flow_entry *f,
 		       struct flow_hop *h, uint32_t v)
 {
 	struct telemetry_event event;
@@ -81,12 +80,11 @@ static void add_remote_metric(struct telemetry *t, struct hop_key *p,
 	uint32_t two[2] = {v, v};
 
 	track_dist(t, p->node, m);
-	remote_add_values(t, p, METRIC_QUEUE_OCCUPANCY + first, 1U << at, two);
+	remote_add(t, p, METRIC_QUEUE_OCCUPANCY + first, 1U << at, two);
 }
 
-struct port_state *check_port_value(struct telemetry *t, uint64_t ts_ns,
-				    struct hop_key *p, enum metric m,
-				    uint32_t v)
+struct port_state *port_check(struct telemetry *t, uint64_t ts_ns,
+			      struct hop_key *p, enum metric m, uint32_t v)
 {
 	struct telemetry_event event = telemetry_event_none;
 	struct port_state *o;
@@ -196,7 +194,7 @@ static inline void add_hop_latency(struct ingestion *c, struct hop_state *s,
 	c->latency.sum += v;
 	c->latency.n++;
 	if (threshold_outside(&s->hop->watch, v))
-		check_hop_latency(c->t, s->kept ? c->f : NULL, s->hop, v);
+		hop_check_latency(c->t, s->kept ? c->f : NULL, s->hop, v);
 	meter_add(&s->hop->meter[METRIC_HOP_LATENCY], v);
 	dist_add(s->hop_key->node->dist[METRIC_HOP_LATENCY], v);
 	c->t->ledger.values++;
@@ -210,8 +208,7 @@ static inline void add_hop_metric(struct ingestion *c, struct hop_state *s,
 	if (c->t->remote)
 		add_remote_metric(c->t, s->hop_key, (enum metric)m, v);
 	else
-		port_add_value(c->t, c->v->ts_ns, s->hop_key, (enum metric)m,
-			       v);
+		port_add(c->t, c->v->ts_ns, s->hop_key, (enum metric)m, v);
 	meter_add(m < FLOW_METERS ? &s->hop->meter[m]
 				  : &s->rare->meter[m - FLOW_METERS],
 		  v);
@@ -219,8 +216,7 @@ static inline void add_hop_metric(struct ingestion *c, struct hop_state *s,
 	c->t->ledger.values++;
 }
 
-/* Counts the values of hop i; its latency, if it reports none, is that of its
- * time stamps. */
+/* If a hop reports no latency, it is that of its time stamps. */
 static void add_hop(struct ingestion *c, unsigned i, struct hop_state *s)
 {
 	const struct hop_fields *fs = record_hop_fields(&c->hops, i);

@@ -264,8 +264,7 @@ enum {
 	MESSAGE_WORDS = (sizeof(struct message) + 7) / 8,
 };
 
-_Static_assert(THREADS_WORDS / SHORT_WORDS < BLOCK_RECORDS,
-	       "short records of a block");
+_Static_assert(THREADS_WORDS / SHORT_WORDS < BLOCK_RECORDS, "records");
 
 static inline void send_message(struct batch *b, unsigned owner,
 				const struct message *m)
@@ -364,7 +363,6 @@ static bool grow_arrivals(struct batch *b)
 	return true;
 }
 
-/* Whether a record does not fit struct short_record. */
 static inline bool needs_copy(const struct int_record *v)
 {
 	return v->key_len != KEY_FLOW4_LEN || v->own.n || v->stack.at ||
@@ -432,8 +430,7 @@ static int on_records(void *ctx, const struct int_record *v, size_t n)
 	return rc;
 }
 
-/* int_frame_decoder_options.number. With a filter numbers are not checked:
- * those of reports that it drops would be missing. */
+/* int_frame_decoder_options.number. A filter would leave gaps in numbers. */
 static int on_number(void *ctx, uint64_t ts_ns, const struct int_from *from)
 {
 	struct batch *b = ctx;
@@ -491,8 +488,7 @@ static inline void read_short_record(struct int_record *v,
 }
 
 /* Adds the values that owners of flows left for this owner of nodes, in the
- * order of the batch's records. Not inlined, so that it has the registers for
- * itself. */
+ * order of records. Not inlined, so that it has the registers for itself. */
 static __attribute__((noinline)) void
 ingest_remote_hops(struct int_collector *c, unsigned owner, struct batch *b)
 {
@@ -717,13 +713,12 @@ void int_collector_ledgers(struct int_collector *c,
 		ledger_add(&filter_ledger, &out->filtered, &w->filtered);
 		for (unsigned k = 0; k < THREADS_PLACES && w->batch[k].decoder;
 		     k++) {
-			const struct int_frame_decoder *in =
-				w->batch[k].decoder;
+			const struct int_frame_decoder *d = w->batch[k].decoder;
 
 			ledger_add(&int_frame_ledger, &out->frames,
-				   int_frame_decoder_counters(in));
+				   int_frame_decoder_counters(d));
 			ledger_add(&int_report_ledger, &out->reports,
-				   int_frame_decoder_report_counters(in));
+				   int_frame_decoder_report_counters(d));
 		}
 	}
 	for (unsigned i = 0; (t = sink_at(c, i)); i++) {

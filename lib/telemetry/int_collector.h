@@ -4,8 +4,8 @@
  * (sink.h), on one core or on several.
  *
  * On several, workers take turns at taking a batch of packets
- * (threads/threads.h). They send what they decode, as messages, to owners,
- *which receive them in the order of batches:
+ * (threads/threads.h). What they decode they send as messages to owners, which
+ * receive them in the order of batches:
  *
  *	a record	to the owner of its flow: the flow cache, paths,
  *			latencies, distributions
@@ -19,9 +19,9 @@
  *
  * An owner is a worker with two sinks, one for flows and one for nodes. So the
  * rows are those of one core, and those of each flow and each queue are in
- *their order. Flows are shared out by rows of the flow cache, so that the same
- *flows are evicted. Of other tables each owner has one as large as one core's,
- *so what finds no room in a full table may differ.
+ * their order. Flows are shared out by rows of the flow cache, so that the same
+ * flows are evicted. Of other tables each owner has one as large as one core's:
+ * what finds no room may differ.
  *
  * Ownership: what options name outlives the collector.
  * Errors:    0 or -errno: the first of a sink, of out, or -ENOMEM.
@@ -65,10 +65,9 @@ int int_collector_open(struct int_collector **out,
 		       const struct telemetry_sinks *sinks);
 
 /* out: gets the packets without their telemetry, with one worker; or NULL.
- * take: fetches up to max packets for a worker other than 0. It returns how
- * many, 0: none now; it must not wait. They stay valid until workers *
- * THREADS_PLACES more batches were taken. It is called by the worker's thread,
- * one at a time. */
+ * take: fetches up to max packets for a worker other than 0, whose thread calls
+ * it, one at a time. It returns how many, and must not wait. They stay valid
+ * until workers * THREADS_PLACES more batches were taken. */
 int int_collector_start(struct int_collector *c, struct snk *out,
 			int (*take)(void *ctx, struct pkt *room, int max),
 			void *ctx, struct error *err);

@@ -13,7 +13,7 @@ enum {
 	SNAPSHOT_MAX = 255 * 4, /* bytes: the length is 8 bits, in words */
 };
 
-struct snapshot {
+struct node_snapshot {
 	uint64_t node;
 	uint32_t schema;
 	uint16_t domain; /* IOAM namespace; the last field of the key */
@@ -170,27 +170,25 @@ struct port_state *objects_port(struct telemetry *t, struct hop_key *p,
 	return *at = nr ? &t->objects.port[nr] : &t->objects.unplaced;
 }
 
-int snapshots_init(struct key_table *snapshots, uint32_t max)
+int snapshots_init(struct key_table *t, uint32_t max)
 {
-	return key_table_init(snapshots, max, sizeof(struct snapshot),
-			      offsetof(struct snapshot, len));
+	return key_table_init(t, max, sizeof(struct node_snapshot),
+			      offsetof(struct node_snapshot, len));
 }
 
-bool snapshot_is_new(struct key_table *snapshots, uint64_t node,
-		     uint16_t domain, uint32_t schema, const uint8_t *data,
-		     size_t len)
+bool snapshot_is_new(struct key_table *t, uint64_t node, uint16_t domain,
+		     uint32_t schema, const uint8_t *data, size_t len)
 {
-	struct snapshot key = {
-		.node = node, .schema = schema, .domain = domain};
+	struct node_snapshot key = {node, schema, domain};
 	uint64_t hash = rng_mix(node ^
 				rng_mix((uint64_t)domain << 32 | schema));
-	struct snapshot *s = snapshots->at;
+	struct node_snapshot *s = t->at;
 	bool fresh;
 
 	if (len > SNAPSHOT_MAX)
 		return true;
-	s += key_table_get(snapshots, hash, &key, &fresh);
-	if (s == snapshots->at)
+	s += key_table_get(t, hash, &key, &fresh);
+	if (s == t->at)
 		return true;
 	if (!fresh && s->len == len && (!len || !memcmp(s->data, data, len)))
 		return false;
@@ -200,7 +198,6 @@ bool snapshot_is_new(struct key_table *snapshots, uint64_t node,
 	return true;
 }
 
-/* The smallest value of a bin. */
 static uint64_t bin_start(uint32_t bin)
 {
 	uint32_t octave = bin >> DIST_SUB;

@@ -49,16 +49,15 @@ uint32_t key_table_get(struct key_table *t, uint64_t hash, const void *key,
  * A table of the latest opaque state snapshot (RFC 9197, section 4.4.2.13) of
  * each IOAM node, namespace and schema. Returns as key_table_init().
  */
-int snapshots_init(struct key_table *snapshots, uint32_t max);
+int snapshots_init(struct key_table *t, uint32_t max);
 
 /*
  * Stores a node's snapshot. Returns whether it is the first or differs from the
  * one before; always true if there is no room for it, or it is longer than the
  * 1020 bytes that the format allows.
  */
-bool snapshot_is_new(struct key_table *snapshots, uint64_t node,
-		     uint16_t domain, uint32_t schema, const uint8_t *data,
-		     size_t len);
+bool snapshot_is_new(struct key_table *t, uint64_t node, uint16_t domain,
+		     uint32_t schema, const uint8_t *data, size_t len);
 
 /*
  * Distributions: histograms with log-linear bins: one for each value below 16,

@@ -24,26 +24,23 @@ enum {
 
 enum {
 	SHUFFLE_BYTES = 64,
-	SHUFFLE_ONE = 24, /* in shuffle_meters.from: a 1 instead of a value. It
-			   is a word of the second of two vectors, whether
-			   these have 8 words or 16 */
+	SHUFFLE_ONE = 24, /* in shuffle_meters.from: 1, a word of the second of
+			   two vectors, whether they have 8 words or 16 */
 };
 
-/* Gathers bytes of a hop into a vector. */
 struct shuffle {
-	uint8_t from[SHUFFLE_BYTES]; /* offset in the hop, below 64 */
+	uint8_t from[SHUFFLE_BYTES]; /* offset in the hop, by byte of a vector
+				      */
 	uint64_t set;		     /* bits: bytes to gather; the rest are 0 */
 } __attribute__((aligned(64)));
 
-/* Gathers values, which are in the order of metrics, into meters: {latest, n,
- * sum} of 4 words each. */
+/* Makes meters, {latest, n, sum} of 4 words each, of values by metric. */
 struct shuffle_meters {
 	uint32_t from[16]; /* by word: the metric, or SHUFFLE_ONE */
 	uint16_t set;	   /* bits: words to gather; the rest are 0 */
 	uint16_t keep;	   /* bits: words to add to; the rest are replaced */
 } __attribute__((aligned(64)));
 
-/* A metadata layout as vector.c needs it. */
 struct simd_layout {
 	struct shuffle ids;	/* as struct hop_key begins: node, id[] */
 	struct shuffle metrics; /* words, by metric */
@@ -81,8 +78,8 @@ struct remote_hop {
 	uint32_t value[2];
 };
 
-/* The number of the hop key, in the sink that packs it; the first metric; 1, 2
- * or 3: which of the two are reported. */
+/* hop_key: its number in the sink that packs it; told: bits, which of the two.
+ */
 static inline uint32_t remote_hop_pack(uint32_t hop_key, unsigned metric,
 				       unsigned told)
 {
@@ -163,8 +160,7 @@ static inline const uint8_t *record_hop(const struct record_hops *rh,
 			       : int_hop(&rh->v->own, 0);
 }
 
-/* The node of hop i: from its metadata; a reporter's may be in the report's
- * header only. */
+/* The node of hop i; a reporter's may be in the report's header only. */
 uint64_t record_hop_node(const struct record_hops *rh, unsigned i);
 
 /* Finds or adds the hop key of hop i. Returns its number, or 0. */
@@ -176,10 +172,9 @@ bool record_hop_is_at(const struct record_hops *rh, unsigned i,
 		      const struct hop_key *p);
 
 /*
- * Latencies by time stamps, for nodes that do not report them: of hop i, and
- * from end to end. Clocks wrap, so a difference is taken modulo their bits; one
- * of more than half of that is negative, and is counted in `skewed'. False:
- * there is no latency.
+ * Latencies by time stamps, for nodes that report none: of hop i, and from end
+ * to end. Clocks wrap: a difference above half of their range is negative, and
+ * is counted as skewed. False: there is no latency.
  */
 bool record_hop_latency(struct telemetry *t, const struct record_hops *rh,
 			unsigned i, uint64_t *ns);
@@ -196,18 +191,16 @@ void track_path(struct telemetry *t, struct flow_entry *f,
 int track_hop(struct telemetry *t, struct flow_entry *f,
 	      const struct record_hops *rh, unsigned i);
 
-/* Finds or adds a path, and its distribution. Returns its number; 0: there is
- * no room. */
+/* Finds or adds a path, and its distribution; 0: there is no room. */
 uint32_t path_number(struct telemetry *t, struct nodes now);
 
-/* Gives a node a distribution of a metric, if it has none. It is enough to call
- * it for values outside a threshold state's range: a node's first ones are. */
+/* Gives a node its distribution of a metric, when the first value comes. */
 void track_dist(struct telemetry *t, struct node *n, enum metric m);
 
 /* ingest.c: values outside a threshold state's range, which may be events. */
 
 /* The latency of a flow's hop. f NULL: the hop is not kept, so no event. */
-void check_hop_latency(struct telemetry *t, struct flow_entry *f,
+void hop_check_latency(struct telemetry *t, struct flow_entry *f,
 		       struct flow_hop *h, uint32_t v);
 
 /* The hop whose threshold state holds for the flow and h's node: h, or if the
@@ -217,17 +210,16 @@ struct flow_hop *watching_hop(const struct telemetry *t, struct flow_entry *f,
 
 /* A value of a queue, a link or a buffer, whose state is returned. It is a
  * stand-in (objects.h) if there is no room, or the node is not known. */
-struct port_state *check_port_value(struct telemetry *t, uint64_t ts_ns,
-				    struct hop_key *p, enum metric m,
-				    uint32_t v);
+struct port_state *port_check(struct telemetry *t, uint64_t ts_ns,
+			      struct hop_key *p, enum metric m, uint32_t v);
 
-static inline void port_add_value(struct telemetry *t, uint64_t ts_ns,
-				  struct hop_key *p, enum metric m, uint32_t v)
+static inline void port_add(struct telemetry *t, uint64_t ts_ns,
+			    struct hop_key *p, enum metric m, uint32_t v)
 {
 	struct port_state *o = p->port[m - 1];
 
 	if (threshold_outside(&o->watch, v))
-		o = check_port_value(t, ts_ns, p, m, v);
+		o = port_check(t, ts_ns, p, m, v);
 	o->latest = v;
 	o->last_ns = ts_ns;
 }
@@ -237,9 +229,8 @@ bool remote_hops_grow(struct telemetry *t, struct remote_hops *l);
 
 /* Leaves the values of metrics m and m + 1 to the owner of the hop's node. told
  * as in remote_hop_pack(). */
-static inline void remote_add_values(struct telemetry *t,
-				     const struct hop_key *p, unsigned m,
-				     unsigned told, const uint32_t v[2])
+static inline void remote_add(struct telemetry *t, const struct hop_key *p,
+			      unsigned m, unsigned told, const uint32_t v[2])
 {
 	struct remote_hops *l = &t->remote[p->node->owner];
 	struct remote_hop *h;
@@ -263,8 +254,7 @@ void ingest_record(struct telemetry *t, const struct int_record *v,
 void ingest_records(struct telemetry *t, const struct int_record *v, size_t n,
 		    const uint64_t *hash, const uint32_t *number);
 
-/* The values that another sink left with remote_add_values(); p: its hop key in
- * this one. */
+/* What another sink left with remote_add(); p: the hop key in this one. */
 static inline void ingest_remote_hop(struct telemetry *t,
 				     const struct remote_hop *h,
 				     struct hop_key *p, uint64_t ts_ns)
@@ -272,9 +262,9 @@ static inline void ingest_remote_hop(struct telemetry *t,
 	unsigned m = h->packed >> 4 & 15;
 
 	if (h->packed & 1)
-		port_add_value(t, ts_ns, p, (enum metric)m, h->value[0]);
+		port_add(t, ts_ns, p, (enum metric)m, h->value[0]);
 	if (h->packed & 2)
-		port_add_value(t, ts_ns, p, (enum metric)(m + 1), h->value[1]);
+		port_add(t, ts_ns, p, (enum metric)(m + 1), h->value[1]);
 }
 
 /* The opaque state snapshot of hop i. */
@@ -287,7 +277,7 @@ void merge_distributions(struct telemetry *to, const struct telemetry *from);
 /* As telemetry_add_numbers(). */
 void ingest_report_numbers(struct telemetry *t, uint64_t ts_ns,
 			   const struct int_from *from, uint32_t n);
-/* Counts, and tells as events, event a reporter's numbers have shown. */
+/* Counts, and tells as events, what a reporter's numbers have shown. */
 void ingest_loss_change(struct telemetry *t, const struct reporter_state *r,
 			const struct loss_change *news, uint64_t ts_ns);
 

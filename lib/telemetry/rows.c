@@ -272,8 +272,7 @@ static void set_value(struct rows *r, unsigned field, bool has, uint64_t v)
 		row_u64(r, field, v);
 }
 
-/* Sets the metric and its key, without the flow, from field i on. Returns the
- * next field. */
+/* From field i on, without the flow. Returns the next field. */
 static unsigned set_metric_key(struct rows *r, unsigned i,
 			       const struct telemetry_event *event)
 {
@@ -334,7 +333,7 @@ static void set_meter(struct rows *r, unsigned field, const struct meter *m)
 }
 
 void telemetry_row_flow(struct telemetry_rows *rs, uint64_t ts_ns,
-			const struct flow_entry *f, enum flow_leave_reason why,
+			const struct flow_entry *f, enum flow_leave why,
 			struct nodes path)
 {
 	static const char *const reason[] = {

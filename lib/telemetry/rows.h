@@ -86,7 +86,6 @@ static inline uint64_t field_raw(const struct hop_field *f, const uint8_t *hop,
 	return f->width == FIELD_NONE ? 0 : field_general(f, hop, told);
 }
 
-/* A field's value, scaled. */
 static inline uint64_t field_number(const struct hop_field *f,
 				    const uint8_t *hop, bool *told)
 {
@@ -197,7 +196,7 @@ void telemetry_row_value(struct telemetry_rows *rs,
 /* A flow that leaves the cache, and a hop of it; the latter only if rs has a
  * sink for hops. hop 0: it is not on the path. */
 void telemetry_row_flow(struct telemetry_rows *rs, uint64_t ts_ns,
-			const struct flow_entry *f, enum flow_leave_reason why,
+			const struct flow_entry *f, enum flow_leave why,
 			struct nodes path);
 void telemetry_row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
 		       const struct flow_entry *f, unsigned hop,

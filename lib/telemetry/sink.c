@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * sink.c - in this order: thresholds and events; what is pushed with time, and
- * at the end; opening and closing; batches of records; the state to be read.
- */
+/* sink.c - in this order: thresholds and events; what is pushed with time, and
+ * at the end; opening and closing; batches of records; the state to be read. */
 #include "telemetry/sink.h"
 
 #include <errno.h>
@@ -12,8 +10,8 @@
 #include "telemetry/private.h"
 
 enum {
-	/* A reporter that is silent for this long, or up to twice as long: its
-	 * missing reports are lost. */
+	/* When a reporter has been silent for this long, or up to twice that,
+	 * its missing reports count as lost. */
 	SETTLE_NS = 1000000000,
 	CHUNK = 64, /* records that are hashed at once */
 	AHEAD = 4,  /* records between the prefetch of a flow and its use */
@@ -106,8 +104,8 @@ void flow_renew_thresholds(struct telemetry *t, struct flow_entry *f)
 	}
 }
 
-/* Applies new thresholds to nodes and ports; to each flow when it has its next
- * record, by its generation. */
+/* Applies new thresholds to nodes and ports. A flow takes them with its next
+ * record, when its generation is found to be another. */
 static void renew_thresholds(struct telemetry *t)
 {
 	for (uint32_t i = 0; i <= t->objects.nodes.used; i++)
@@ -292,8 +290,7 @@ static void settle_losses(struct telemetry *t, bool all)
 }
 
 /* flows.leave: makes rows of a flow and its hops. */
-static void put_flow(void *ctx, struct flow_entry *f,
-		     enum flow_leave_reason why)
+static void put_flow(void *ctx, struct flow_entry *f, enum flow_leave why)
 {
 	struct telemetry *t = ctx;
 	uint64_t room[PATH_NODES_MAX];

@@ -70,8 +70,7 @@ struct telemetry_thresholds {
 };
 
 enum {
-	/* Between two runs of upkeep: flows expire, values are pushed. */
-	TELEMETRY_UPKEEP_NS = 10000000,
+	TELEMETRY_UPKEEP_NS = 10000000, /* flows expire, values are pushed */
 };
 
 /* When the upkeep after now_ns is: at a multiple of TELEMETRY_UPKEEP_NS, so
@@ -149,8 +148,8 @@ enum telemetry_item {
 uint32_t telemetry_items(const struct telemetry *t, enum telemetry_item kind);
 
 struct flow_entry *telemetry_flow_at(const struct telemetry *t, uint32_t i);
-/* The nodes of a flow's path; none: it is not known. They may be stored in
- * room, which is for PATH_NODES_MAX. */
+/* The nodes of a flow's path, maybe in room for PATH_NODES_MAX; none: unknown
+ */
 struct nodes telemetry_flow_path(const struct telemetry *t,
 				 struct flow_entry *f, uint64_t *room);
 /* The hop key of hop k < f->kept of a flow; NULL: not known. Sets of[] to the

@@ -125,7 +125,6 @@ load_shuffle(const struct shuffle *p)
 	return (struct shuffle_registers){_mm512_load_si512(p->from), p->set};
 }
 
-/* What p gathers from a hop: at most 32 bytes. */
 VECTOR static inline __m256i shuffle_hop(struct shuffle_registers p,
 					 __m512i hop)
 {
@@ -194,16 +193,15 @@ VECTOR static bool read_hops(const struct telemetry *t,
 
 /* Adds samples to the meters of the hops, each of which is one cache line. */
 VECTOR static void add_meters(const struct shuffle_meters *p,
-			      const struct hop_samples *samples,
-			      struct flow_hop *h, unsigned n)
+			      const struct hop_samples *s, struct flow_hop *h,
+			      unsigned n)
 {
 	const __m512i from = _mm512_load_si512(p->from);
 	const __m512i one = _mm512_set1_epi32(1);
 	const __mmask16 set = p->set, keep = p->keep;
 
 	for (unsigned i = 0; i < n; i++) {
-		__m512i v = _mm512_castsi256_si512(
-			load_words(samples[i].value));
+		__m512i v = _mm512_castsi256_si512(load_words(s[i].value));
 		__m512i old = _mm512_maskz_loadu_epi32(keep, &h[i]);
 
 		v = _mm512_maskz_permutex2var_epi32(set, v, from, one);
@@ -213,7 +211,7 @@ VECTOR static void add_meters(const struct shuffle_meters *p,
 
 /* The same for rare meters: half a line for each hop. */
 VECTOR static void add_rare_meters(const struct shuffle_meters *p,
-				   const struct hop_samples *samples,
+				   const struct hop_samples *s,
 				   struct flow_rare *rare, unsigned n)
 {
 	const __m256i from = load_words(p->from);
@@ -221,7 +219,7 @@ VECTOR static void add_rare_meters(const struct shuffle_meters *p,
 	const __mmask8 set = (__mmask8)p->set, keep = (__mmask8)p->keep;
 
 	for (unsigned i = 0; i < n; i++) {
-		__m256i v = load_words(samples[i].value);
+		__m256i v = load_words(s[i].value);
 		__m256i old = _mm256_maskz_loadu_epi32(keep, &rare[i]);
 
 		v = _mm256_maskz_permutex2var_epi32(set, v, from, one);
@@ -230,10 +228,9 @@ VECTOR static void add_rare_meters(const struct shuffle_meters *p,
 }
 
 static inline void count_in_dist(const struct node *n,
-				 const struct hop_samples *samples,
-				 enum metric m)
+				 const struct hop_samples *s, enum metric m)
 {
-	n->dist[m]->count[samples->bin[m]]++;
+	n->dist[m]->count[s->bin[m]]++;
 }
 
 /* A hop whose samples are being added. */
@@ -249,7 +246,7 @@ struct hop_context {
 static inline __attribute__((always_inline)) void
 add_hop_metric(struct hop_context s, enum metric m)
 {
-	port_add_value(s.t, s.ts_ns, s.hop_key, m, s.samples->value[m]);
+	port_add(s.t, s.ts_ns, s.hop_key, m, s.samples->value[m]);
 	count_in_dist(s.node, s.samples, m);
 }
 
@@ -260,8 +257,7 @@ add_remote_metrics(struct hop_context s, enum metric m, unsigned present)
 {
 	if (!(present >> m & 3))
 		return;
-	remote_add_values(s.t, s.hop_key, m, present >> m & 3,
-			  &s.samples->value[m]);
+	remote_add(s.t, s.hop_key, m, present >> m & 3, &s.samples->value[m]);
 	for (unsigned i = m; i < m + 2U; i++) {
 		if (!(present >> i & 1))
 			continue;
@@ -277,7 +273,7 @@ static inline uint32_t add_hop_latency(struct hop_context s,
 	const enum metric m = METRIC_HOP_LATENCY;
 
 	if (threshold_outside(&h->watch, s.samples->value[m]))
-		check_hop_latency(s.t, f, h, s.samples->value[m]);
+		hop_check_latency(s.t, f, h, s.samples->value[m]);
 	count_in_dist(s.node, s.samples, m);
 	return s.samples->value[m];
 }

@@ -321,8 +321,7 @@ static __always_inline bool has_marker(const struct frame *f,
 	       load32(f, at + 4) == (__u32)profile.marker;
 }
 
-/* Looks for INT that a marker or the DSCP announces, after the TCP or UDP
- * header. */
+/* Looks for INT after the TCP or UDP header, as a marker or the DSCP says. */
 static __always_inline enum found marked(const struct frame *f, struct parts *p,
 					 __u32 at)
 {

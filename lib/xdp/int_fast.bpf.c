@@ -15,10 +15,9 @@
  */
 #include "xdp/find_private.h"
 
+/* --- flows by their keys -------------------------------------------------- */
+
 /*
- * --- flows by their keys
- * ------------------------------------------------------
- *
  * A lookup in a hash map takes four calls, a third of the time of a packet. So
  * flows are in an array: a flow in one of FAST_WAYS slots, one after the other,
  * of its hash. If all are taken, its packets go up whole.
@@ -263,8 +262,7 @@ static __always_inline bool same_port(const struct fast_port *o,
 	       o->key.egress == key->egress && o->key.id == key->id;
 }
 
-/* Finds or adds a port's state; *last is its number, where it is tried first.
- */
+/* Finds or adds a port's state; *last is its number, which is tried first. */
 static __always_inline struct fast_port *
 find_port(const struct fast_port_key *key, __u32 *last)
 {
@@ -279,10 +277,9 @@ find_port(const struct fast_port_key *key, __u32 *last)
 	return same_port(o, key) ? o : NULL;
 }
 
+/* --- the numbers of reports ----------------------------------------------- */
+
 /*
- * --- the numbers of reports
- * ---------------------------------------------------
- *
  * Numbers that follow one another are gathered here, in runs. User space judges
  * the gaps between runs (telemetry/flows.h).
  */
@@ -558,7 +555,7 @@ static __always_inline void count_packet(struct work *w, struct fast_flow *flow)
 	flow->last_ns = now_of(w);
 }
 
-/* Takes such a packet. False: it is another. */
+/* Takes a packet that is no event. False: it may be one. */
 static __always_inline bool take_unchanged(const struct xdp_md *ctx,
 					   struct work *w)
 {

@@ -177,8 +177,7 @@ struct fast_counters {
 	__u64 lost;   /* not sent up: the ring was full */
 	/* notes */
 	__u64 events;	/* records of events and of pushed values */
-	__u64 delayed;	/* records without room in the ring: sent with the next
-			   packet, if still true */
+	__u64 delayed;	/* no room in the ring: sent later, if still true */
 	__u64 unplaced; /* values of queues, links, buffers: no room for more */
 	__u64 unheard;	/* numbers of reports without room in the ring: lost */
 };

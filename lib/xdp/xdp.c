@@ -40,9 +40,7 @@ struct xdp_sink {
 	struct fast_counters counters;
 	struct iface iface;
 	int promiscuous; /* a descriptor, or -1 */
-	/* Copies of the frames of a batch, each in FRAME_ROOM: the ring's
-	 * records are gone when rx() returns. */
-	uint8_t *frames;
+	uint8_t *frames; /* PKT_BATCH copies, of FRAME_ROOM each */
 	struct pkt *pkts;
 	int n, max;
 	struct fast_path held;	 /* the record that ended the last batch */
@@ -394,7 +392,7 @@ static void handle_record(struct xdp_sink *x, const struct fast_record *r,
 		add_run(x, &((const struct fast_run *)r)->of, event.ts_ns);
 }
 
-static void put_flow(struct xdp_sink *x, enum flow_leave_reason why,
+static void put_flow(struct xdp_sink *x, enum flow_leave why,
 		     const struct fast_slot *p)
 {
 	uint64_t at[FAST_HOPS], wall_offset_ns = clock_wall_ns() - clock_ns();
@@ -414,9 +412,8 @@ static void put_flow(struct xdp_sink *x, enum flow_leave_reason why,
 			   (struct nodes){at, n});
 }
 
-/* Removes flows that are silent since that time (CLOCK_MONOTONIC); UINT64_MAX:
- * all. */
-static void remove_flows(struct xdp_sink *x, enum flow_leave_reason why,
+/* Removes flows silent since that time (CLOCK_MONOTONIC); UINT64_MAX: all. */
+static void remove_flows(struct xdp_sink *x, enum flow_leave why,
 			 uint64_t since_ns)
 {
 	for (unsigned i = 0; i < FAST_SLOTS; i++) {

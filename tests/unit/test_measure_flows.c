@@ -46,8 +46,7 @@ static uint32_t key_number(const struct flow_entry *f)
 	return n;
 }
 
-static void on_leave(void *ctx, struct flow_entry *f,
-		     enum flow_leave_reason why)
+static void on_leave(void *ctx, struct flow_entry *f, enum flow_leave why)
 {
 	struct model *m = ctx;
 
@@ -118,7 +117,7 @@ static void test_lru(void)
 
 static unsigned expired, flushed;
 
-static void on_end(void *ctx, struct flow_entry *f, enum flow_leave_reason why)
+static void on_end(void *ctx, struct flow_entry *f, enum flow_leave why)
 {
 	(void)ctx;
 	TEST(why != FLOW_EVICTED);

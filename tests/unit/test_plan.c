@@ -198,7 +198,8 @@ static void test_search(void)
 	TEST(best_copies(0.1, 2, true) == 2);
 	for (unsigned n = 1; n <= 4; n++) {
 		for (int average = 0; average < 2; average++) {
-			double a = plan_load_for(n, 0.99, kw, average);
+			struct plan_config config = {n, 0, kw, average};
+			double a = plan_largest_load(&config, 0.99);
 			struct plan p = plan_at(n, a, kw);
 			struct plan more = plan_at(n, a * 1.0001, kw);
 
@@ -208,7 +209,7 @@ static void test_search(void)
 			     0.99);
 		}
 	}
-	TEST(isinf(plan_load_for(2, 0, kw, 0)));
+	TEST(isinf(plan_largest_load(&(struct plan_config){2, 0, kw, 0}, 0)));
 }
 
 /* x slots written of each, at random: how many of them have none. */

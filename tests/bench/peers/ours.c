@@ -46,8 +46,9 @@ static void close_ours(void *p)
 
 static uint64_t slots_for(const struct peer_setup *s, unsigned copies)
 {
-	double load = plan_load_for(copies, success,
-				    plan_pass_keywrite(CHECKSUM_BITS), 0);
+	const struct plan_config p = {copies, 0,
+				      plan_pass_keywrite(CHECKSUM_BITS), false};
+	double load = plan_largest_load(&p, success);
 	double slots = (double)s->flows / load + 1;
 
 	return slots * SLOT < (double)s->memory ? (uint64_t)slots
