@@ -92,9 +92,9 @@ static void work_on_region(struct opts *o)
 	if (!options_use_region(o))
 		return;
 	r = open_region(o);
-	cli_apart(region_path(r), o->ticket);
-	cli_apart(region_path(r), o->write);
-	cli_apart(region_path(r), o->snapshot);
+	cli_check_distinct_files(region_path(r), o->ticket);
+	cli_check_distinct_files(region_path(r), o->write);
+	cli_check_distinct_files(region_path(r), o->snapshot);
 	/* Before a device is touched. */
 	rc = ticket_can_put(o->ticket);
 	if (rc < 0)

@@ -25,7 +25,7 @@ static struct verbs_target *open_device(const struct opts *o, struct region *r)
 				    : (unsigned)o->responder.receives,
 		.grace_ms = (unsigned)(o->grace_ns / 1000000),
 		.readable = o->readable,
-		.warn = cli_tell,
+		.warn = cli_warn_callback,
 	};
 	struct verbs_target *v;
 	struct error err = {0};
@@ -89,9 +89,9 @@ void nic_run(const struct opts *o, struct region *r)
 	int rc = 0;
 
 	if (o->ticket && !is_dash(o->ticket))
-		cli_apart(region_path(r), o->ticket);
+		cli_check_distinct_files(region_path(r), o->ticket);
 	cli_log_times();
-	cli_take_hangup();
+	cli_catch_hangup();
 	n.notify = notify = notify_open(o, r);
 	rc = put_ticket(&n);
 	if (rc < 0)

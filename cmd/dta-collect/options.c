@@ -160,7 +160,7 @@ struct opts options_read(int argc, char **argv)
 
 	if (n < argc && !o.live.name)
 		cli_usage(&cli, "'%s': no such argument", argv[n]);
-	cli_live_filter(&o.live, argc - n, argv + n);
+	cli_live_set_filter(&o.live, argc - n, argv + n);
 	/* What --remove removes must be named. */
 	if (!o.remove)
 		cli_from_env(&cli, &o, "--region", "DTA_REGION");

@@ -99,7 +99,7 @@ static void explain_nothing_stored(struct error *err,
 				   const struct responder_ledger *l,
 				   const struct ticket *t)
 {
-	unsigned worst = ledger_worst(&responder_ledger, l);
+	unsigned worst = ledger_largest_loss(&responder_ledger, l);
 	const char *name = worst < responder_ledger.n
 				   ? responder_ledger.fields[worst].name
 				   : "";
@@ -181,7 +181,8 @@ static void report_refused(struct run *run, bool end)
 		run->reported = *l; /* nothing new to report */
 		return;
 	}
-	name = responder_ledger.fields[ledger_worst(&responder_ledger, &new)]
+	name = responder_ledger
+		       .fields[ledger_largest_loss(&responder_ledger, &new)]
 		       .name;
 	cause = cause_of(name);
 	cli_warn("%s: requests are refused, most as %s: %s", run->o->region,
@@ -336,7 +337,7 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 	/* A pipe's other end waits for our header before it sends anything. */
 	if (run->answers)
 		snk_flush(run->answers);
-	cli_take_hangup();
+	cli_catch_hangup();
 	if (responder_open(&run->responder, run->region, t, run->answers,
 			   &o->responder, &err) < 0)
 		cli_error(o->region, &err);

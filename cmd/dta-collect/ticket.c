@@ -38,7 +38,7 @@ int ticket_put(const struct ticket *t, const char *path)
 	if (is_dash(path))
 		return ticket_write(t, stdout);
 	do /* a pipe may wait for its reader */
-		rc = atomic_file_output(&a, cli_place(path));
+		rc = atomic_file_output(&a, cli_path_to_open(path));
 	while (rc == -EINTR);
 	if (!rc)
 		rc = write_to(t, fdopen(dup(a.fd), "w"));

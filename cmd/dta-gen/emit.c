@@ -134,8 +134,9 @@ int emit_open(struct gen *g, struct error *err)
 	net_udp4_encode(g->headers, HEADER_LEN, &g->header, 0);
 	memset(g->headers + NET_ETH_LEN + NET_IP4_AT_SUM, 0, 2);
 	while (path && !g->truth) {
-		g->truth = strcmp(path, "-") ? fopen(cli_place(path), "we")
-					     : stdout;
+		g->truth = strcmp(path, "-")
+				   ? fopen(cli_path_to_open(path), "we")
+				   : stdout;
 		if (!g->truth && errno != EINTR)
 			cli_fail("%s: %s", path, strerror(errno));
 	}

@@ -78,7 +78,7 @@ void show_link_page(struct gen *g)
 	if (l->resend)
 		cli_ledger(&resend_ledger, link_ledger(g), g->o.output);
 	if (l->live)
-		cli_interface(&g->o.live, l->nacks, snk_drops(g->snk));
+		cli_live_ledger(&g->o.live, l->nacks, snk_drops(g->snk));
 	cli_page_end();
 }
 

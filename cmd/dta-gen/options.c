@@ -231,10 +231,10 @@ static void complete_csv(struct gen_options *o)
 	o->work.value_len = VALUE_MAX;
 	o->csv.kind = o->work.kind;
 	o->csv.key_type = o->work.key_type;
-	o->csv.key_type_given = cli_text(&cli, "--key-type");
+	o->csv.key_type_given = cli_option_text(&cli, "--key-type");
 	o->csv.key_len = o->work.key_len;
 	o->csv.table = (uint16_t)o->table;
-	o->csv.table_given = cli_text(&cli, "--table");
+	o->csv.table_given = cli_option_text(&cli, "--table");
 }
 
 static void complete_options(struct settings *s, struct gen_options *o)

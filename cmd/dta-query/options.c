@@ -197,7 +197,7 @@ void options_read(struct opts *o, int argc, char **argv)
 	if (o->from.region && o->from.verbs)
 		cli_usage(&cli, "only one of --region and --verbs may be "
 				"given");
-	o->last_given = cli_text(&cli, "--last") != NULL;
+	o->last_given = cli_option_text(&cli, "--last") != NULL;
 	if (o->interactive) {
 		if (n < argc)
 			cli_usage(&cli, "-i takes no subcommand");

@@ -78,7 +78,7 @@ static void reread_files(void *run)
 /* Called while the transport waits. */
 static void turn(void *run)
 {
-	cli_loop_turn(&((struct run *)run)->loop);
+	cli_loop_housekeeping(&((struct run *)run)->loop);
 }
 
 /* How often handle_idle() runs while no packets come: four times in the
@@ -427,7 +427,7 @@ int main(int argc, char **argv)
 		.due = next_due,
 	};
 	cli_signals();
-	cli_take_hangup();
+	cli_catch_hangup();
 	run_open(&run);
 	run.error = cli_loop(&run.loop, &run.err);
 	return run_close(&run);

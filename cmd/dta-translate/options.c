@@ -118,7 +118,7 @@ struct opts options_read(int argc, char **argv)
 
 	if (n < argc && !o.live.name)
 		cli_usage(&cli, "'%s': no such argument", argv[n]);
-	cli_live_filter(&o.live, argc - n, argv + n);
+	cli_live_set_filter(&o.live, argc - n, argv + n);
 	cli_from_env(&cli, &o, "--region --ticket --cluster --verbs",
 		     "DTA_REGION");
 	cli_check(&cli, &o, -1);
@@ -126,7 +126,7 @@ struct opts options_read(int argc, char **argv)
 		cli_usage(&cli,
 			  "--ticket needs -w or --to: where do the RoCEv2 "
 			  "packets go?");
-	if (o.write && !o.answers && cli_text(&cli, "--window"))
+	if (o.write && !o.answers && cli_option_text(&cli, "--window"))
 		cli_usage(&cli, "--window needs --answers beside -w: nothing "
 				"is confirmed without");
 	o.live.format = o.format;

@@ -69,7 +69,7 @@ static int open_packets(struct run *r, void (*turn)(void *run),
 		.to = cli_file(output_name(o)),
 		.from = cli_file(o->answers ? o->answers : output_name(o)),
 		.turn = turn,
-		.warn = cli_tell,
+		.warn = cli_warn_callback,
 		.ctx = r,
 	};
 
@@ -137,7 +137,7 @@ static void make_region(const struct opts *o)
 void run_open_transport(struct run *r, void (*turn)(void *run))
 {
 	const struct verbs_transport_options vo = {.stop = &cli_stop,
-						   .warn = cli_tell};
+						   .warn = cli_warn_callback};
 	const struct opts *o = &r->o;
 	struct error err = {0};
 	int rc = 0;

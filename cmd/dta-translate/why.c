@@ -81,7 +81,7 @@ const char *drop_clues_explain(struct error *err, const struct drop_clues *c,
 			       const struct table *tables, unsigned n)
 {
 	/* The drop counter that counted most is taken for the main reason. */
-	unsigned worst = ledger_worst(&translate_ledger, l);
+	unsigned worst = ledger_largest_loss(&translate_ledger, l);
 	const char *counter = worst < translate_ledger.n
 				      ? translate_ledger.fields[worst].name
 				      : "";

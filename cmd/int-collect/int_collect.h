@@ -118,7 +118,7 @@ struct top;
 /* Exits if it cannot. */
 struct top *top_open(const struct opts *o, struct telemetry *t,
 		     struct databases *databases, struct cli_loop *loop);
-/* As browse_turn(), browse_end() (which checks databases and loop, too) and
+/* As browse_update(), browse_end() (which checks databases and loop, too) and
  * browse_close(). */
 bool top_turn(struct top *top, bool idle);
 int top_end(struct top *top);

@@ -376,7 +376,7 @@ static bool found_no_telemetry(struct run *r, struct error *why)
 		ctr = &l.reports;
 		all = l.reports.reports;
 	}
-	worst = ledger_worst(ledger, ctr);
+	worst = ledger_largest_loss(ledger, ctr);
 	if (worst == ledger->n)
 		error_set(why, -1,
 			  "no INT, telemetry report or IOAM trace is in it: "
@@ -454,10 +454,10 @@ int main(int argc, char **argv)
 		.hangup = hangup,
 	};
 	cli_signals();
-	cli_take_hangup();
+	cli_catch_hangup();
 	run_open(&run);
 	run.error = cli_loop(&run.loop, &run.why);
 	if (!run.outlets.list.hold)
-		databases_no_more(&run.outlets.list);
+		databases_begin_end(&run.outlets.list);
 	return run_close(&run);
 }

@@ -30,14 +30,14 @@ static const char *event_kind_name(unsigned i)
 
 static int read_rows(void *opts, const char *text, struct error *why)
 {
-	return cli_names(&((struct opts *)opts)->rows, text, rows_name,
-			 (1U << ROWS_KINDS) - 1, why);
+	return cli_read_set(&((struct opts *)opts)->rows, text, rows_name,
+			    (1U << ROWS_KINDS) - 1, why);
 }
 
 static int read_events(void *opts, const char *text, struct error *why)
 {
-	return cli_names(&((struct opts *)opts)->events, text, event_kind_name,
-			 EVENTS_ALL, why);
+	return cli_read_set(&((struct opts *)opts)->events, text,
+			    event_kind_name, EVENTS_ALL, why);
 }
 
 static int add_threshold(void *opts, const char *text, struct error *why)
@@ -272,14 +272,14 @@ struct opts options_read(int argc, char **argv)
 
 	if (n < argc && !o.live.name)
 		cli_usage(&cli, "'%s': no such argument", argv[n]);
-	cli_live_filter(&o.live, argc - n, argv + n);
+	cli_live_set_filter(&o.live, argc - n, argv + n);
 	if (!strcmp(o.profile, "help"))
 		exit(list_profiles(o.format));
 	if (o.filter && !strcmp(o.filter, "help"))
 		exit(list_fields(o.format));
 	cli_check(&cli, &o, -1);
 	/* Each kind has its own columns, but CSV only one header line. */
-	if (!cli_text(&cli, "--rows"))
+	if (!cli_option_text(&cli, "--rows"))
 		o.rows = 1 << ROWS_EVENT |
 			 (o.format == ROW_CSV ? 0 : 1 << ROWS_VALUE);
 	if (o.push_ns && o.push_ns < TELEMETRY_UPKEEP_NS)
@@ -287,7 +287,7 @@ struct opts options_read(int argc, char **argv)
 			   "so often; 0 is never",
 			   TELEMETRY_UPKEEP_NS / 1000000);
 	if (o.format == ROW_CSV)
-		cli_one_kind(o.rows);
+		cli_check_csv_kinds(o.rows);
 	if (o.top.top) { /* the table has stdout */
 		o.rows = 0;
 		/* On an interface, once is after the first interval. */

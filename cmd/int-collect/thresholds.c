@@ -130,7 +130,7 @@ static int read_file(struct thresholds *out, const char *path,
 		     struct error *err)
 {
 	struct ini i = {.name = path,
-			.strange = "not a line of thresholds",
+			.bad_line = "not a line of thresholds",
 			.err = err};
 	char text[2 * sizeof(i.text)];
 	struct error why;

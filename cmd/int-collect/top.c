@@ -517,7 +517,7 @@ struct top *top_open(const struct opts *o, struct telemetry *t,
 
 bool top_turn(struct top *top, bool idle)
 {
-	return browse_turn(top->browse, idle);
+	return browse_update(top->browse, idle);
 }
 
 static void look_while_browsing(void *ctx)
@@ -525,7 +525,7 @@ static void look_while_browsing(void *ctx)
 	struct top *top = ctx;
 
 	databases_warn(top->databases);
-	cli_loop_turn(top->loop);
+	cli_loop_housekeeping(top->loop);
 }
 
 int top_end(struct top *top)

@@ -169,7 +169,7 @@ static void hop_options_read(struct hop_options *o, int argc, char **argv)
 	if (n < argc)
 		cli_usage(&hop_cli, "'%s': no such argument", argv[n]);
 	cli_check(&hop_cli, o, -1);
-	if (!cli_text(&hop_cli, "--device"))
+	if (!cli_option_text(&hop_cli, "--device"))
 		cli_usage(&hop_cli, "which --device is it?");
 	check_use(o);
 	policy_set(&hop_cli, &o->hop.policy, o->interval_ns, o->rest_ns);

@@ -22,7 +22,7 @@ void policy_set(const struct cli *c, struct label_policy *p,
 	enum label_kind kind = p->kind;
 
 	for (unsigned i = 0; i < 2 && kind == LABEL_BASE_A; i++)
-		if (cli_text(c, of_b[i]))
+		if (cli_option_text(c, of_b[i]))
 			cli_usage(c, "%s is of Base B: say --base B", of_b[i]);
 	if (rest_ns > interval_ns)
 		cli_refuse("--rest: it is longer than the labelling interval");

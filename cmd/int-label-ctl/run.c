@@ -68,8 +68,8 @@ static const char *kind_name(unsigned i)
 
 static int read_rows(void *opts, const char *text, struct error *why)
 {
-	return cli_names(&((struct run_options *)opts)->rows, text, kind_name,
-			 (1U << LABEL_ROWS) - 1, why);
+	return cli_read_set(&((struct run_options *)opts)->rows, text,
+			    kind_name, (1U << LABEL_ROWS) - 1, why);
 }
 
 /* Reads "7" or "7-9"; returns what follows, or NULL if it is neither. */
@@ -182,17 +182,17 @@ static void run_options_read(struct run_options *o, int argc, char **argv)
 	n = cli_read(&run_cli, o, argc, argv);
 	if (n < argc && !o->live.name)
 		cli_usage(&run_cli, "'%s': no such argument", argv[n]);
-	cli_live_filter(&o->live, argc - n, argv + n);
+	cli_live_set_filter(&o->live, argc - n, argv + n);
 	cli_check(&run_cli, o, -1);
 	/* Each kind has its own columns, but CSV can have one header only. */
-	if (!cli_text(&run_cli, "--rows"))
+	if (!cli_option_text(&run_cli, "--rows"))
 		o->rows = 1 << LABEL_ROWS_INTERVAL |
 			  (o->format == ROW_CSV
 				   ? 0
 				   : 1 << LABEL_ROWS_DECISION |
 					     1 << LABEL_ROWS_SILENCE);
 	if (o->format == ROW_CSV)
-		cli_one_kind(o->rows);
+		cli_check_csv_kinds(o->rows);
 	if (o->top.top)
 		o->rows = 0;
 	/* On an interface, --once is after the first interval of --top. */
@@ -659,7 +659,7 @@ static int read_packets(void *run, const struct pkt *pkts, int n,
 	databases_warn(&r->rows.list);
 	if (!rc && n < PKT_BATCH)
 		rc = run_rows_flush(&r->rows);
-	if (!rc && r->top && !browse_turn(r->top, !n))
+	if (!rc && r->top && !browse_update(r->top, !n))
 		cli_stop = 1; /* as if by a signal */
 	if (rc < 0)
 		error_set(err, rc, "%s", strerror(-rc));
@@ -699,7 +699,7 @@ static void update_screen(void *ctx)
 	databases_warn(&r->rows.list);
 	if (r->rows.orders)
 		label_southbound_send_due(r->rows.orders, clock_ns());
-	cli_loop_turn(&r->loop);
+	cli_loop_housekeeping(&r->loop);
 }
 
 /* Ends the run; prints ledgers and errors. Returns the exit status. */

@@ -71,28 +71,28 @@ static const struct cli cli_theory = {
 static int print_labels(struct rows *r, const struct theory_options *o)
 {
 	/* f(i) = i/5, as of the paper's figures. */
-	struct theory_labels base_b = {.r = o->ratio,
-				       .f = {0, .2, .4, .6, .8, 1}};
-	struct theory_labels base_a = {.r = o->ratio};
-	double a[THEORY_HOPS + 1], b[THEORY_HOPS + 1];
-	double far[THEORY_HOPS + 1];
-	unsigned n = THEORY_HOPS + 1;
+	struct model_label_chances base_b = {.r = o->ratio,
+					     .f = {0, .2, .4, .6, .8, 1}};
+	struct model_label_chances base_a = {.r = o->ratio};
+	double a[MODEL_TREE_HOPS + 1], b[MODEL_TREE_HOPS + 1];
+	double far[MODEL_TREE_HOPS + 1];
+	unsigned n = MODEL_TREE_HOPS + 1;
 	int rc = 0;
 
-	theory_tree(&base_a, (unsigned)o->arity, a);
-	theory_tree(&base_b, (unsigned)o->arity, b);
-	theory_hops((unsigned)o->arity, far);
+	model_label_tree(&base_a, (unsigned)o->arity, a);
+	model_label_tree(&base_b, (unsigned)o->arity, b);
+	model_tree_hops((unsigned)o->arity, far);
 	for (unsigned i = 0; i < n && !rc; i++) {
 		unsigned f = 0;
 
 		row_u64(r, f++, o->arity);
-		row_f64(r, f++, theory_mean(far, n));
+		row_f64(r, f++, model_mean(far, n));
 		row_f64(r, f++, o->ratio);
 		row_u64(r, f++, i);
 		row_f64(r, f++, a[i]);
 		row_f64(r, f++, b[i]);
-		row_f64(r, f++, theory_mean(a, n));
-		row_f64(r, f++, theory_mean(b, n));
+		row_f64(r, f++, model_mean(a, n));
+		row_f64(r, f++, model_mean(b, n));
 		rc = row_end(r);
 	}
 	return rc;
@@ -100,7 +100,7 @@ static int print_labels(struct rows *r, const struct theory_options *o)
 
 static int print_coverage(struct rows *r, const struct theory_options *o)
 {
-	struct theory_times t = {
+	struct model_label_times t = {
 		.interval = (double)o->label_ns / 1e9,
 		.telemetry = (double)o->telemetry_ns / 1e9,
 		.gap = (double)o->gap_ns / 1e9,
@@ -110,7 +110,7 @@ static int print_coverage(struct rows *r, const struct theory_options *o)
 	row_f64(r, f++, t.interval);
 	row_f64(r, f++, t.telemetry);
 	row_f64(r, f++, t.gap);
-	row_f64(r, f++, 100 * theory_window(&t));
+	row_f64(r, f++, 100 * model_label_coverage(&t));
 	return row_end(r);
 }
 

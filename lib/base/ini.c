@@ -83,8 +83,8 @@ static char *take_value(char *text)
 /* A section ends. Notes it if it is the first that had no key. */
 static void note_empty(struct ini *i)
 {
-	if (!i->empty && i->used != i->header)
-		i->empty = i->header;
+	if (!i->empty_section && i->used != i->header)
+		i->empty_section = i->header;
 }
 
 static bool take_section(struct ini *i, char *text)
@@ -131,7 +131,7 @@ static int parse_line(struct ini *i)
 	}
 	if (*text == '[' ? take_section(i, text + 1) : take_key(i, text))
 		return *text != '[';
-	return ini_error(i, i->line, -EINVAL, "%s", i->strange);
+	return ini_error(i, i->line, -EINVAL, "%s", i->bad_line);
 }
 
 int ini_next(struct ini *i)

@@ -31,8 +31,8 @@ enum {
 struct ini {
 	/* The caller's, before the first line. */
 	FILE *in;
-	const char *name;    /* of the file, for messages */
-	const char *strange; /* said of a line that is none of the above */
+	const char *name;     /* of the file, for messages */
+	const char *bad_line; /* said of a line that is none of the above */
 	struct error *err;
 
 	/* Of the key that ini_next() returned last. */
@@ -40,8 +40,9 @@ struct ini {
 	char key[INI_LINE_MAX + 1];
 	const char *value;
 	unsigned line;
-	unsigned header; /* line of its [section]; 0 before the first */
-	unsigned empty;	 /* line of the first [section] without a key, or 0 */
+	unsigned header;	/* line of its [section]; 0 before the first */
+	unsigned empty_section; /* line of the first [section] without a key, or
+				   0 */
 
 	/* The reader's own. */
 	char text[INI_LINE_MAX + 1];

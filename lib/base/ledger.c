@@ -34,7 +34,7 @@ bool ledger_balanced(const struct ledger *l, const void *ctr)
 	return !has_in || ledger_rest(l, ctr) == 0;
 }
 
-unsigned ledger_worst(const struct ledger *l, const void *ctr)
+unsigned ledger_largest_loss(const struct ledger *l, const void *ctr)
 {
 	unsigned worst = l->n;
 	uint64_t most = 0;

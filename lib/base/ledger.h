@@ -86,7 +86,7 @@ uint64_t ledger_rest(const struct ledger *l, const void *ctr);
 bool ledger_balanced(const struct ledger *l, const void *ctr);
 
 /* The largest counter of LEDGER_LOSS and LEDGER_HARMLESS; l->n: all are 0. */
-unsigned ledger_worst(const struct ledger *l, const void *ctr);
+unsigned ledger_largest_loss(const struct ledger *l, const void *ctr);
 
 /* Adds every counter of from to those of to. */
 void ledger_add(const struct ledger *l, void *to, const void *from);

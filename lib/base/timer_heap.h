@@ -17,7 +17,7 @@ enum {
 
 struct timer_entry {
 	uint64_t ns;
-	uint32_t who;	/* the caller's identifier */
+	uint32_t id;	/* the caller's identifier */
 	uint32_t order; /* among timers of the same time; wraps */
 };
 

@@ -671,7 +671,7 @@ static bool read_keys(struct browse *top, int wait_ms)
 	return true;
 }
 
-bool browse_turn(struct browse *top, bool idle)
+bool browse_update(struct browse *top, bool idle)
 {
 	uint64_t now;
 
@@ -726,7 +726,7 @@ int browse_end(struct browse *top, void (*look)(void *ctx))
 	top->ended = true;
 	while (!cli_stop) {
 		look(top->ctx);
-		if (!browse_turn(top, true) || !read_keys(top, END_WAIT_MS))
+		if (!browse_update(top, true) || !read_keys(top, END_WAIT_MS))
 			break;
 	}
 	look(top->ctx); /* a signal may have come before the last key */

@@ -92,7 +92,7 @@ struct browse *browse_open(const struct browse_tables *t, void *ctx,
 
 /* Reads keys and draws, as far as it is time: to be called between batches.
  * idle: there was no batch. False: the user has quit. */
-bool browse_turn(struct browse *top, bool idle);
+bool browse_update(struct browse *top, bool idle);
 /* To be called when the input has ended. On a screen, goes on until the user
  * quits or a signal comes, and calls look with ctx meanwhile and at the end.
  * Without one, prints the rows to stdout. 0, or -errno of that. */

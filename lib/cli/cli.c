@@ -204,7 +204,7 @@ void cli_warn(const char *fmt, ...)
 	va_end(ap);
 }
 
-void cli_tell(void *ctx, const char *text)
+void cli_warn_callback(void *ctx, const char *text)
 {
 	(void)ctx;
 	cli_warn("%s", text);
@@ -378,7 +378,7 @@ void cli_signals(void)
 		set_handler(SIGHUP, on_signal);
 }
 
-void cli_take_hangup(void)
+void cli_catch_hangup(void)
 {
 	hangup_taken = 1;
 	set_handler(SIGHUP, on_signal);
@@ -437,7 +437,7 @@ enum {
 	FILTER_MAX = 2048,
 };
 
-void cli_live_filter(struct cli_live *l, int argc, char **argv)
+void cli_live_set_filter(struct cli_live *l, int argc, char **argv)
 {
 	static char text[FILTER_MAX];
 	size_t n = 0;
@@ -490,7 +490,7 @@ struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet)
 	return s;
 }
 
-const char *cli_place(const char *path)
+const char *cli_path_to_open(const char *path)
 {
 	struct stat st;
 
@@ -506,7 +506,7 @@ int cli_snk_open(struct snk **out, const char *path, struct error *err)
 	int rc;
 
 	do {
-		rc = snk_open(out, cli_place(path), err);
+		rc = snk_open(out, cli_path_to_open(path), err);
 	} while (rc == -EINTR);
 	if (!rc)
 		snk_until(*out, &cli_stop);
@@ -533,8 +533,8 @@ static uint64_t kernel_drops(const struct src *s)
 	return s ? src_drops(s) : 0;
 }
 
-void cli_interface(const struct cli_live *l, const struct src *s,
-		   uint64_t unsent)
+void cli_live_ledger(const struct cli_live *l, const struct src *s,
+		     uint64_t unsent)
 {
 	const struct drops d = {kernel_drops(s) + kernel_drops(l->beside.s),
 				unsent};
@@ -546,7 +546,7 @@ void cli_live_drops(const struct cli_live *l, const struct src *s,
 		    uint64_t unsent)
 {
 	if (l->format != ROW_TEXT && (l->name || unsent))
-		cli_interface(l, s, unsent);
+		cli_live_ledger(l, s, unsent);
 	if (l->format != ROW_TEXT)
 		return;
 	if (kernel_drops(s))
@@ -730,7 +730,7 @@ enum {
 	MS = 1000000, /* ns */
 };
 
-void cli_loop_turn(struct cli_loop *l)
+void cli_loop_housekeeping(struct cli_loop *l)
 {
 	uint64_t unsent;
 
@@ -747,7 +747,7 @@ void cli_loop_turn(struct cli_loop *l)
 	unsent = l->unsent ? l->unsent(l->ctx) : 0;
 	(l->show ? l->show : l->report)(l->ctx);
 	if (l->live->name || unsent)
-		cli_interface(l->live, l->s, unsent);
+		cli_live_ledger(l->live, l->s, unsent);
 	if (src_size(l->s))
 		page.share = (double)src_done(l->s) / (double)src_size(l->s);
 	cli_page_end();
@@ -796,7 +796,7 @@ int cli_loop(struct cli_loop *l, struct error *err)
 	cli_page_start(&about);
 	l->limit = limit_start(l->live);
 	while (!cli_stop && (max = limit_room(&l->limit, most))) {
-		cli_loop_turn(l);
+		cli_loop_housekeeping(l);
 		n = src_rx(l->s, pkts, max, err);
 		limit_took(&l->limit, n);
 		l->reading = n < 0 && n != -EINTR && n != -EAGAIN;

@@ -49,7 +49,7 @@ void cli_fail_option(const char *option, int rc, const struct error *err)
  * Exits with 2 if a file, and one that will be written, are the same one: an
  * input would be overwritten before it is read. - and NULL are no files.
  */
-void cli_apart(const char *file, const char *written);
+void cli_check_distinct_files(const char *file, const char *written);
 
 /*
  * Messages on stderr, "name: ...". cli_fail() exits with 1. cli_usage() is for
@@ -81,7 +81,7 @@ const char *cli_held_message(void);
  * the end of the program do the same. */
 void cli_print_held(void);
 /* cli_warn("%s", text), as a callback. */
-void cli_tell(void *ctx, const char *text);
+void cli_warn_callback(void *ctx, const char *text);
 
 /*
  * Prints a ledger on stderr; warns if it does not add up. Text: what came in,
@@ -102,6 +102,6 @@ extern atomic_int cli_stop, cli_report, cli_hangup;
 void cli_signals(void);
 
 /* From now on SIGHUP does not stop the program, but sets cli_hangup. */
-void cli_take_hangup(void);
+void cli_catch_hangup(void);
 
 #endif

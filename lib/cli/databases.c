@@ -69,7 +69,7 @@ void databases_warn(struct databases *d)
 	pthread_mutex_unlock(&lock);
 }
 
-void databases_no_more(struct databases *d)
+void databases_begin_end(struct databases *d)
 {
 	for (unsigned i = 0; i < d->n; i++)
 		queue_last(d->sink[i]);

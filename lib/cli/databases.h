@@ -35,7 +35,7 @@ struct row_sink *databases_all(const struct databases *d);
 /* Warns of those that have ceased to answer, or answer again. */
 void databases_warn(struct databases *d);
 /* To be called before the last rows are put: see queue_last(). */
-void databases_no_more(struct databases *d);
+void databases_begin_end(struct databases *d);
 /* Sends what waits, until a signal. 0; -1, with a warning: rows are left. */
 int databases_end(struct databases *d);
 void databases_ledgers(const struct databases *d, enum row_format fmt);

@@ -25,7 +25,8 @@ int lines_open(struct lines *l, const char *path)
 		l->path = "standard input";
 	else
 		do
-			l->fd = open(cli_place(path), O_RDONLY | O_CLOEXEC);
+			l->fd = open(cli_path_to_open(path),
+				     O_RDONLY | O_CLOEXEC);
 		while (l->fd < 0 && errno == EINTR);
 	if (l->fd < 0)
 		return -errno;

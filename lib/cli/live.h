@@ -53,7 +53,7 @@ struct cli_live {
 /* clang-format on */
 
 /* Makes the operands a filter expression, as with tcpdump. */
-void cli_live_filter(struct cli_live *l, int argc, char **argv);
+void cli_live_set_filter(struct cli_live *l, int argc, char **argv);
 
 /* Opens -i for reading; exits if it cannot. Prints the kind of socket on
  * stderr, unless quiet. port: UDP ports to receive, ends with 0; or NULL. */
@@ -63,12 +63,12 @@ struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet);
  * The path to open for a path: /dev/null if it is a FIFO and cli_stop is set,
  * as open() would wait for the FIFO's other end. Call it again after EINTR.
  */
-const char *cli_place(const char *path);
+const char *cli_path_to_open(const char *path);
 
 /*
  * snk_open(), which goes on waiting for the reader of a FIFO after a signal.
- * Once cli_stop is set it waits no longer, as with cli_place(); nor does a
- * write wait for a stalled reader then (snk_until()).
+ * Once cli_stop is set it waits no longer, as with cli_path_to_open(); nor does
+ * a write wait for a stalled reader then (snk_until()).
  */
 int cli_snk_open(struct snk **out, const char *path, struct error *err);
 
@@ -81,8 +81,8 @@ void cli_live_drops(const struct cli_live *l, const struct src *s,
 		    uint64_t unsent);
 
 /* Prints the same as a ledger in every format, even if all is 0. */
-void cli_interface(const struct cli_live *l, const struct src *s,
-		   uint64_t unsent);
+void cli_live_ledger(const struct cli_live *l, const struct src *s,
+		     uint64_t unsent);
 
 /* When a program has received enough: --count and --duration. */
 struct cli_limit {
@@ -170,7 +170,7 @@ struct cli_loop {
 	void (*show)(void *ctx);
 	/* snk_drops() of all sinks; NULL: there are none. */
 	uint64_t (*unsent)(void *ctx);
-	void (*hangup)(void *ctx); /* SIGHUP, after cli_take_hangup() */
+	void (*hangup)(void *ctx); /* SIGHUP, after cli_catch_hangup() */
 	/*
 	 * What else the loop waits for: descriptors that can be read, and a
 	 * time of clock_ns(). Both NULL: nothing; the source waits by itself.
@@ -201,6 +201,6 @@ int cli_loop(struct cli_loop *l, struct error *err);
 int cli_loop_more(struct cli_loop *l, struct pkt *room, int max);
 
 /* Handles signals and the page: for a take() that lasts long. */
-void cli_loop_turn(struct cli_loop *l);
+void cli_loop_housekeeping(struct cli_loop *l);
 
 #endif

@@ -166,8 +166,8 @@ uint64_t cli_u64(const char *what, const char *text, uint64_t min, uint64_t max)
 	return v;
 }
 
-int cli_names(unsigned *set, const char *text, const char *(*of)(unsigned),
-	      unsigned all, struct error *why)
+int cli_read_set(unsigned *set, const char *text, const char *(*of)(unsigned),
+		 unsigned all, struct error *why)
 {
 	char buf[256], names[256] = "", *rest = buf, *name;
 	unsigned found = 0, i;
@@ -197,7 +197,7 @@ int cli_names(unsigned *set, const char *text, const char *(*of)(unsigned),
 	return 0;
 }
 
-void cli_one_kind(unsigned kinds)
+void cli_check_csv_kinds(unsigned kinds)
 {
 	if (kinds & (kinds - 1))
 		cli_refuse("-o csv: a header is that of one kind of row: name "
@@ -474,7 +474,7 @@ static const struct cli_option *find_option(const struct cli *c,
 	return o;
 }
 
-const char *cli_text(const struct cli *c, const char *name)
+const char *cli_option_text(const struct cli *c, const char *name)
 {
 	return given[find_option(c, name) - c->options];
 }
@@ -506,7 +506,7 @@ static unsigned count_given(const struct cli *c, const char *names)
 	unsigned n = 0;
 
 	while (next_word(&names, word))
-		n += cli_text(c, word) != NULL;
+		n += cli_option_text(c, word) != NULL;
 	return n;
 }
 
@@ -554,7 +554,7 @@ static bool same_file(const char *a, const char *b)
 	       s.st_ino == t.st_ino;
 }
 
-void cli_apart(const char *file, const char *written)
+void cli_check_distinct_files(const char *file, const char *written)
 {
 	if (file && written && strcmp(file, "-") && strcmp(written, "-") &&
 	    same_file(file, written))
@@ -589,9 +589,9 @@ static void check_files(const struct cli *c, const void *opts)
 							    : cli_stdout,
 					  p->name, o->name);
 			if (o->type == CLI_OUT)
-				cli_apart(other, path);
+				cli_check_distinct_files(other, path);
 			else if (p->type == CLI_OUT)
-				cli_apart(path, other);
+				cli_check_distinct_files(path, other);
 		}
 	}
 }
@@ -646,7 +646,7 @@ void cli_check_named(const struct cli *c, const void *opts, const char *verb)
 		char name[WORD_MAX], names[NAMES_MAX];
 
 		snprintf(name, sizeof(name), "--%s", o->name);
-		if (!cli_text(c, name))
+		if (!cli_option_text(c, name))
 			continue;
 		if (!is_for(o, verb))
 			cli_usage(c, "--%s is for %s", o->name,

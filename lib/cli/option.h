@@ -113,7 +113,7 @@ const char *cli_env(const char *variable);
 
 /* The text given to an option ("--count"), the last one if there were more; ""
  * for a flag; NULL: it was not given. */
-const char *cli_text(const struct cli *c, const char *name);
+const char *cli_option_text(const struct cli *c, const char *name);
 
 /*
  * Stores a value as the option would. A flag takes yes or no. Returns 0, or
@@ -127,9 +127,9 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
  * has a bit for each name; of(i) is the name of bit i, or NULL after the last.
  * 0, or -EINVAL and why.
  */
-int cli_names(unsigned *set, const char *text, const char *(*of)(unsigned),
-	      unsigned all, struct error *why);
+int cli_read_set(unsigned *set, const char *text, const char *(*of)(unsigned),
+		 unsigned all, struct error *why);
 /* For CSV on stdout: exits with 2 if the set has several kinds of rows. */
-void cli_one_kind(unsigned kinds);
+void cli_check_csv_kinds(unsigned kinds);
 
 #endif

@@ -362,9 +362,9 @@ static int parse_file(struct reader *r)
 				 "not a cluster file: [cluster] needs version");
 	r->c->mirror = r->mirror;
 	rc = finish_cluster(r);
-	return !rc && i->empty ? ini_error(i, i->empty, -EINVAL,
-					   "a section without fields")
-			       : rc;
+	return !rc && i->empty_section ? ini_error(i, i->empty_section, -EINVAL,
+						   "a section without fields")
+				       : rc;
 }
 
 int cluster_parse(struct cluster *c, FILE *in, const char *name,
@@ -373,7 +373,7 @@ int cluster_parse(struct cluster *c, FILE *in, const char *name,
 	struct reader r = {
 		.ini = {.in = in,
 			.name = name,
-			.strange = "not a line of a cluster file",
+			.bad_line = "not a line of a cluster file",
 			.err = err},
 		.c = c,
 	};

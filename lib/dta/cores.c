@@ -341,7 +341,7 @@ static size_t receive_others(struct worker *w, const struct threads_block *in,
 			w->stamp[n] = in->word[at++];
 		at += op_message_get(&w->op[n++], in->word + at, OP_MAX);
 	} while (at < in->words &&
-		 !(transport->pairs && op_message_is_pair(in->word[at])));
+		 !(transport->exec_pairs && op_message_is_pair(in->word[at])));
 	transport->stamps = transport->stamped ? w->stamp : NULL;
 	note_error(w->cores,
 		   transport->exec(transport, w->op, n,
@@ -357,9 +357,9 @@ static void receive_ops(struct worker *w, const struct threads_block *in)
 	for (size_t at = 0; at < in->words;) {
 		size_t done = 0;
 
-		if (transport->pairs && op_message_is_pair(in->word[at]))
-			done = transport->pairs(transport, in->word + at,
-						in->words - at);
+		if (transport->exec_pairs && op_message_is_pair(in->word[at]))
+			done = transport->exec_pairs(transport, in->word + at,
+						     in->words - at);
 		at = done ? at + done : receive_others(w, in, at);
 	}
 }

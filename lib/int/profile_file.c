@@ -337,8 +337,8 @@ static int read_all(struct reader *r)
 			return rc;
 	if (rc < 0)
 		return rc;
-	if (i->empty)
-		return ini_error(i, i->empty, -EINVAL,
+	if (i->empty_section)
+		return ini_error(i, i->empty_section, -EINVAL,
 				 "a section without fields");
 	/* For these int_profile_words() takes the specifications' words. */
 	if (r->instructions && r->p.version == INT_ANY)
@@ -354,8 +354,8 @@ int profile_parse(struct int_profile *out, FILE *in, const char *name,
 	struct reader r = {
 		.ini = {.in = in,
 			.name = name,
-			.strange = "neither [section], field = value nor "
-				   "; comment",
+			.bad_line = "neither [section], field = value nor "
+				    "; comment",
 			.err = err},
 		.p = *int_profile_at(0),
 	};

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-double theory_window(const struct theory_times *t)
+double model_label_coverage(const struct model_label_times *t)
 {
 	double between = t->interval + t->gap;
 
@@ -18,7 +18,8 @@ double theory_window(const struct theory_times *t)
 	       t->gap * exp((t->interval - t->telemetry) / t->gap) / between;
 }
 
-void theory_base(const struct theory_labels *l, unsigned hops, double *p)
+void model_label_path(const struct model_label_chances *l, unsigned hops,
+		      double *p)
 {
 	p[0] = 1;
 	for (unsigned h = 0; h < hops; h++) {
@@ -32,31 +33,31 @@ void theory_base(const struct theory_labels *l, unsigned hops, double *p)
 	}
 }
 
-void theory_hops(unsigned k, double p[THEORY_HOPS + 1])
+void model_tree_hops(unsigned k, double p[MODEL_TREE_HOPS + 1])
 {
 	double half = k / 2.0, others = half * half * k - 1;
 
-	memset(p, 0, (THEORY_HOPS + 1) * sizeof(*p));
+	memset(p, 0, (MODEL_TREE_HOPS + 1) * sizeof(*p));
 	p[1] = (half - 1) / others;
 	p[3] = (half - 1) * half / others;
 	p[5] = (k - 1) * half * half / others;
 }
 
-void theory_tree(const struct theory_labels *l, unsigned k,
-		 double p[THEORY_HOPS + 1])
+void model_label_tree(const struct model_label_chances *l, unsigned k,
+		      double p[MODEL_TREE_HOPS + 1])
 {
-	double hops[THEORY_HOPS + 1], labels[THEORY_HOPS + 1];
+	double hops[MODEL_TREE_HOPS + 1], labels[MODEL_TREE_HOPS + 1];
 
-	theory_hops(k, hops);
-	memset(p, 0, (THEORY_HOPS + 1) * sizeof(*p));
-	for (unsigned h = 1; h <= THEORY_HOPS; h++) {
-		theory_base(l, h, labels);
+	model_tree_hops(k, hops);
+	memset(p, 0, (MODEL_TREE_HOPS + 1) * sizeof(*p));
+	for (unsigned h = 1; h <= MODEL_TREE_HOPS; h++) {
+		model_label_path(l, h, labels);
 		for (unsigned i = 0; i <= h; i++)
 			p[i] += hops[h] * labels[i];
 	}
 }
 
-double theory_mean(const double *p, unsigned n)
+double model_mean(const double *p, unsigned n)
 {
 	double sum = 0;
 

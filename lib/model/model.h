@@ -87,12 +87,12 @@ double plan_largest_load(const struct plan_config *p, double want);
  */
 
 enum {
-	THEORY_HOPS = 5,      /* of the longest path of a fat tree */
-	THEORY_HOPS_MAX = 64, /* of any path */
+	MODEL_TREE_HOPS = 5, /* of the longest path of a fat tree */
+	MODEL_HOPS_MAX = 64, /* of any path */
 };
 
 /* What the coverage depends on. */
-struct theory_times {
+struct model_label_times {
 	double interval;  /* T: the least time between two labels of a port */
 	double telemetry; /* Ti: telemetry interval of the controller */
 	double gap;	  /* Tp: from the end of T to the next packet, mean */
@@ -104,35 +104,36 @@ struct theory_times {
  * spaced by G = T + an exponential time of mean Tp, a renewal process; the
  * share of windows without a label is E[max(G - Ti, 0)] / E[G].
  */
-double theory_window(const struct theory_times *t);
+double model_label_coverage(const struct model_label_times *t);
 
 /*
  * How likely a port labels a packet: r = Ts/T because of its interval, f[i]
- * because the packet has i labels, f[0] to f[THEORY_HOPS_MAX - 1].
+ * because the packet has i labels, f[0] to f[MODEL_HOPS_MAX - 1].
  *
  * Base A: each hop labels with probability r; all f are 0. Base B: with f(i) +
  * r (1 - f(i)). f(0) > 0 is allowed, and counts at each hop; in the results
  * that the authors published it counts at the first hop only.
  */
-struct theory_labels {
+struct model_label_chances {
 	double r;
-	double f[THEORY_HOPS_MAX];
+	double f[MODEL_HOPS_MAX];
 };
 
 /* Sets p[i] to the chance that a packet has i labels after a number of hops, at
- * most THEORY_HOPS_MAX, for i from 0 to hops. */
-void theory_base(const struct theory_labels *l, unsigned hops, double *p);
+ * most MODEL_HOPS_MAX, for i from 0 to hops. */
+void model_label_path(const struct model_label_chances *l, unsigned hops,
+		      double *p);
 
 /* Sets p[h] to the share of pairs of hosts of a k-ary fat tree that are h hops
  * apart; only 1, 3 and 5 occur. k is even, at least 4. */
-void theory_hops(unsigned k, double p[THEORY_HOPS + 1]);
+void model_tree_hops(unsigned k, double p[MODEL_TREE_HOPS + 1]);
 
 /* The same between any two hosts of the fat tree: the paper's Z_A or Z_B. */
-void theory_tree(const struct theory_labels *l, unsigned k,
-		 double p[THEORY_HOPS + 1]);
+void model_label_tree(const struct model_label_chances *l, unsigned k,
+		      double p[MODEL_TREE_HOPS + 1]);
 
 /* The mean of a distribution over 0 .. n - 1. */
-double theory_mean(const double *p, unsigned n);
+double model_mean(const double *p, unsigned n);
 
 /*
  * How a translator's rate grows with cores (threads/threads.h).

@@ -426,7 +426,7 @@ int local_open(struct local_transport **out, struct region *r,
 		.end = local_end,
 		.head = local_head,
 		.clone = local_clone,
-		.pairs = local_exec_pairs,
+		.exec_pairs = local_exec_pairs,
 	};
 	l->prefetch = prefetch_here();
 	if (l->prefetch == PREFETCH_ON)

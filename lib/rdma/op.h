@@ -149,8 +149,8 @@ struct transport {
 	 * the first one's kind and inside their table. Returns the words done;
 	 * the rest is for exec(). NULL: everything is.
 	 */
-	size_t (*pairs)(struct transport *t, const uint64_t *word,
-			size_t words);
+	size_t (*exec_pairs)(struct transport *t, const uint64_t *word,
+			     size_t words);
 	void (*close)(struct transport *t);
 };
 

@@ -326,7 +326,8 @@ static void write_block(struct responder_cores *c, struct responder *p,
 		if (op_message_is_pair(*m)) {
 			note_error(c, responder_exec(p, op, n, replies));
 			n = 0;
-			done = transport->pairs(transport, m, in->words - at);
+			done = transport->exec_pairs(transport, m,
+						     in->words - at);
 		}
 		if (!done)
 			done = op_message_get(&op[n++], m, COPIED_MAX);

@@ -523,8 +523,8 @@ static int read_all(struct reader *r)
 					 "a ticket of another version: '%s'",
 					 i->value);
 	}
-	if (!rc && i->empty)
-		rc = ini_error(i, i->empty, -EINVAL,
+	if (!rc && i->empty_section)
+		rc = ini_error(i, i->empty_section, -EINVAL,
 			       "a section without fields");
 	return rc;
 }
@@ -601,7 +601,7 @@ int ticket_parse(struct ticket *t, FILE *in, const char *name,
 	r->ini = (struct ini){
 		.in = in,
 		.name = name,
-		.strange = "not a line of a ticket",
+		.bad_line = "not a line of a ticket",
 		.err = err,
 	};
 	rc = read_all(r);

@@ -440,7 +440,7 @@ static int read_all(struct layout_reader *r)
 	struct ini *i = &r->ini;
 	int rc;
 
-	while ((rc = ini_next(i)) > 0 && !i->empty) {
+	while ((rc = ini_next(i)) > 0 && !i->empty_section) {
 		if (!i->header)
 			return ini_error(i, i->line, -EINVAL,
 					 "a field before the first [table]");
@@ -451,8 +451,8 @@ static int read_all(struct layout_reader *r)
 	}
 	if (rc < 0)
 		return rc;
-	if (i->empty)
-		return ini_error(i, i->empty, -EINVAL,
+	if (i->empty_section)
+		return ini_error(i, i->empty_section, -EINVAL,
 				 "a table without fields");
 	if (end_section(r) < 0)
 		return -EINVAL;
@@ -465,8 +465,8 @@ int layout_read(struct layout *out, const char *path, struct error *err)
 	struct layout_reader r = {
 		.ini = {.in = is_stdin ? stdin : fopen(path, "re"),
 			.name = is_stdin ? "standard input" : path,
-			.strange = "neither [table], field = value nor "
-				   "; comment",
+			.bad_line = "neither [table], field = value nor "
+				    "; comment",
 			.err = err},
 		.out = out,
 	};

@@ -722,9 +722,9 @@ static void arrive_packet(struct netsim *s, uint32_t i)
 
 static void run_event(struct netsim *s, const struct timer_entry *e)
 {
-	uint32_t i = e->who & EV_MASK;
+	uint32_t i = e->id & EV_MASK;
 
-	switch ((enum event_kind)(e->who >> EV_BITS)) {
+	switch ((enum event_kind)(e->id >> EV_BITS)) {
 	case EV_ARRIVE:
 		arrive_packet(s, i);
 		break;

@@ -200,7 +200,7 @@ static void wake_flows(struct synth *s)
 	if (!s->awake && s->asleep && s->heap[0].ns > s->now_ns)
 		s->now_ns = s->heap[0].ns;
 	while (s->asleep && s->heap[0].ns <= s->now_ns) {
-		s->awake_slot[s->awake++] = &s->slot[s->heap[0].who];
+		s->awake_slot[s->awake++] = &s->slot[s->heap[0].id];
 		s->asleep--;
 		timer_heap_down(s->heap, s->asleep, 0, s->heap[s->asleep]);
 	}
@@ -297,10 +297,10 @@ bool synth_next(struct synth *s, struct traffic_packet *p)
 			s->awake_slot[i] = s->awake_slot[--s->awake];
 	} else if (slot->wake_ns > s->now_ns) {
 		s->awake_slot[i] = s->awake_slot[--s->awake];
-		timer_heap_up(s->heap, s->asleep++,
-			      (struct timer_entry){
-				      .ns = slot->wake_ns,
-				      .who = (uint32_t)(slot - s->slot)});
+		timer_heap_up(
+			s->heap, s->asleep++,
+			(struct timer_entry){.ns = slot->wake_ns,
+					     .id = (uint32_t)(slot - s->slot)});
 	}
 	return true;
 }

@@ -308,7 +308,7 @@ static const char *verbs_unacked_reason(struct transport *transport)
 {
 	struct verbs_transport *v = self(transport);
 	const struct ledger *l = &verbs_transport_ledger;
-	unsigned worst = ledger_worst(l, &v->ctr);
+	unsigned worst = ledger_largest_loss(l, &v->ctr);
 
 	if (!v->ctr.received || v->ctr.completed || worst == l->n)
 		return NULL;

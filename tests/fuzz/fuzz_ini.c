@@ -32,7 +32,7 @@ static bool next(struct ini *i)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct error err;
-	struct ini a = {.name = "fuzz", .strange = "strange", .err = &err},
+	struct ini a = {.name = "fuzz", .bad_line = "strange", .err = &err},
 		   b = a;
 	unsigned header = 0;
 	char *text = NULL;
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fclose(out);
 	rewind(a.in);
 	a = (struct ini){
-		.in = a.in, .name = a.name, .strange = "", .err = &err};
+		.in = a.in, .name = a.name, .bad_line = "", .err = &err};
 	b.in = must(fmemopen(text, len, "r"));
 	while (next(&a)) {
 		if (strlen(a.key) + 1 + strlen(a.value) > INI_LINE_MAX)

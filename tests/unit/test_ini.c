@@ -19,7 +19,7 @@ static struct error why;
 /* Of bytes, from a copy of just their length. */
 static struct ini open_bytes(const void *text, size_t len, uint8_t **copy)
 {
-	struct ini i = {.name = "x.ini", .strange = "strange", .err = &why};
+	struct ini i = {.name = "x.ini", .bad_line = "strange", .err = &why};
 
 	*copy = exact_copy(text, len);
 	i.in = len ? fmemopen(*copy, len, "r") : fopen("/dev/null", "r");
@@ -44,7 +44,7 @@ static int read_bytes(char *out, size_t room, const void *text, size_t len,
 				      "%u@%u[%s]%s=%s|", i.line, i.header,
 				      i.section, i.key, i.value);
 	if (empty)
-		*empty = i.empty;
+		*empty = i.empty_section;
 	fclose(i.in);
 	free(copy);
 	return rc;

@@ -9,15 +9,15 @@
 /* Packets by their labels, against probabilities. */
 static void compare(const char *what, const uint64_t *n, const double *p)
 {
-	double all = 0, mean = 0, square = 0, want = theory_mean(p, 6);
+	double all = 0, mean = 0, square = 0, want = model_mean(p, 6);
 	char name[96];
 
-	for (unsigned i = 0; i <= THEORY_HOPS; i++) {
+	for (unsigned i = 0; i <= MODEL_TREE_HOPS; i++) {
 		all += (double)n[i];
 		mean += i * (double)n[i];
 		square += i * i * p[i];
 	}
-	for (unsigned i = 0; i <= THEORY_HOPS; i++) {
+	for (unsigned i = 0; i <= MODEL_TREE_HOPS; i++) {
 		snprintf(name, sizeof(name), "%s, %u labels", what, i);
 		TEST(rig_near(name, (double)n[i] / all, p[i],
 			      sqrt(p[i] * (1 - p[i])), all));
@@ -33,9 +33,9 @@ static void compare(const char *what, const uint64_t *n, const double *p)
  */
 static void by_chance(unsigned k, double r, bool b, double packets)
 {
-	struct theory_labels l = {.r = r};
+	struct model_label_chances l = {.r = r};
 	struct rig rig;
-	double p[THEORY_HOPS + 1];
+	double p[MODEL_TREE_HOPS + 1];
 	char what[64];
 
 	rig_init(&rig, k);
@@ -55,7 +55,7 @@ static void by_chance(unsigned k, double r, bool b, double packets)
 		l.f[i] = b ? i / 5.0 : 0;
 		rig.o.policy.table[i] = l.f[i] + r * (1 - l.f[i]);
 	}
-	theory_tree(&l, k, p);
+	model_label_tree(&l, k, p);
 	rig_run(&rig);
 	snprintf(what, sizeof(what), "base %s, k %u, r %g", b ? "B" : "A", k,
 		 r);
@@ -66,9 +66,10 @@ static void by_chance(unsigned k, double r, bool b, double packets)
 /* One port, packets at random, the interval T: a renewal process. */
 static void coverage(uint64_t interval_us, double rate)
 {
-	struct theory_times t = {(double)interval_us / 1e3, 100, 1e3 / rate};
+	struct model_label_times t = {(double)interval_us / 1e3, 100,
+				      1e3 / rate};
 	struct rig r;
-	double p = theory_window(&t);
+	double p = model_label_coverage(&t);
 
 	rig_init(&r, 0);
 	r.f.routes = 0;
