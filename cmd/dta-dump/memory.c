@@ -241,7 +241,7 @@ enum {
 	PART_FILE = 1 << 0,
 	PART_TABLES = 1 << 1,
 	PART_LOADS = 1 << 2,
-	PART_APPEND = 1 << 3,
+	PART_LISTS = 1 << 3,
 	PART_ALL = 1 << 4,	 /* all columns but those with PART_ONLY */
 	PART_EACH_LIST = 1 << 5, /* --lists */
 	PART_DIGEST = 1 << 6,	 /* digest */
@@ -261,11 +261,11 @@ static const struct column {
 	{{"table", ROW_STR, 16, ROW_TAG}, AT(name), 0,
 	 PART_ONLY | PART_EACH_LIST | PART_DIGEST},
 	{{"name", ROW_STR, 16, ROW_TAG}, AT(name), 0,
-	 PART_TABLES | PART_LOADS | PART_APPEND},
+	 PART_TABLES | PART_LOADS | PART_LISTS},
 	{{"kind", ROW_STR, 8, ROW_TAG}, AT(kind), 0, PART_TABLES},
 	{{"id", ROW_U64, 5}, AT(t.id), 0, PART_TABLES | PART_DIGEST},
 	{{"epoch", ROW_U64, 5}, AT(epoch), 0,
-	 PART_TABLES | PART_LOADS | PART_APPEND | PART_EACH_LIST | PART_DIGEST},
+	 PART_TABLES | PART_LOADS | PART_LISTS | PART_EACH_LIST | PART_DIGEST},
 	{{"list", ROW_U64, 6}, AT(list), 0, PART_ONLY | PART_EACH_LIST},
 	{{"digest", ROW_STR, 8}, AT(digest), 0, PART_ONLY | PART_DIGEST},
 	{{"bytes", ROW_U64, 12, ROW_VALUE, "bytes"}, AT(t.length), 0,
@@ -280,8 +280,8 @@ static const struct column {
 	 PART_TABLES},
 	{{"offset", ROW_U64, 12, ROW_VALUE, "bytes"}, AT(offset), REGION},
 	{{"length", ROW_U64, 12, ROW_VALUE, "bytes"}, AT(t.length)},
-	{{"lists", ROW_U64, 6}, AT(t.lists), LISTS, PART_TABLES | PART_APPEND},
-	{{"entries", ROW_U64, 8}, AT(entries), LISTS, PART_APPEND},
+	{{"lists", ROW_U64, 6}, AT(t.lists), LISTS, PART_TABLES | PART_LISTS},
+	{{"entries", ROW_U64, 8}, AT(entries), LISTS, PART_LISTS},
 	{{"heads", ROW_U64, 12}, AT(heads), LISTS | REGION},
 	{{"batch", ROW_U64, 5}, AT(t.batch), LISTS},
 	{{"flush_ms", ROW_U64, 8, ROW_VALUE, "ms"}, AT(t.flush_ms), LISTS},
@@ -296,16 +296,16 @@ static const struct column {
 	{{"immediate", ROW_BOOL, 9}, AT(t.immediate)},
 	{{"qp", ROW_STR, 2, ROW_TAG}, AT(qp)},
 	{{"written", ROW_U64, 12}, AT(load.written), LISTS | LOAD,
-	 PART_APPEND | PART_EACH_LIST},
+	 PART_LISTS | PART_EACH_LIST},
 	{{"kept", ROW_U64, 10}, AT(kept), 0, PART_ONLY | PART_EACH_LIST},
 	{{"lists_used", ROW_U64, 6}, AT(load.lists_used), LISTS | LOAD,
-	 PART_APPEND},
+	 PART_LISTS},
 	{{"lost", ROW_U64, 12, .good = "0"}, AT(lost), LISTS | LOAD,
-	 PART_APPEND | PART_EACH_LIST},
+	 PART_LISTS | PART_EACH_LIST},
 	{{"sum", ROW_U64, 12}, AT(load.sum), SUM},
-	{{"used", ROW_U64, 10}, AT(load.used), LOAD, PART_LOADS | PART_APPEND},
+	{{"used", ROW_U64, 10}, AT(load.used), LOAD, PART_LOADS | PART_LISTS},
 	{{"used_share", ROW_F64, 8}, AT(load.used_share), LOAD,
-	 PART_LOADS | PART_APPEND},
+	 PART_LOADS | PART_LISTS},
 	{{"load", ROW_F64, 8}, AT(load.load), LOAD, PART_LOADS},
 	{{"load_above", ROW_F64, 8, .spare = 1}, AT(load.above), LOAD,
 	 PART_LOADS},
@@ -449,7 +449,7 @@ static uint64_t write_part(const struct source *src, const struct opts *o,
 			   struct facts *f, unsigned part)
 {
 	bool load = !o->no_load &&
-		    (part & (PART_ALL | PART_LOADS | PART_APPEND));
+		    (part & (PART_ALL | PART_LOADS | PART_LISTS));
 	struct table_view v = {NULL};
 	struct part_rows w = {NULL};
 	uint64_t bad = 0;
@@ -461,10 +461,9 @@ static uint64_t write_part(const struct source *src, const struct opts *o,
 
 		if (part &
 		    (t->kind == TABLE_APPEND ? PART_LOADS
-					     : PART_APPEND | PART_EACH_LIST))
+					     : PART_LISTS | PART_EACH_LIST))
 			continue;
-		if (!w.rows &&
-		    (part & (PART_TABLES | PART_LOADS | PART_APPEND)))
+		if (!w.rows && (part & (PART_TABLES | PART_LOADS | PART_LISTS)))
 			putchar('\n');
 		if (!w.rows)
 			part_open(&w, o, part);
@@ -541,7 +540,7 @@ int dump_memory(const struct opts *o)
 		write_part(&src, o, &f, PART_TABLES);
 		if (!o->no_load) {
 			write_part(&src, o, &f, PART_LOADS);
-			write_part(&src, o, &f, PART_APPEND);
+			write_part(&src, o, &f, PART_LISTS);
 		}
 	}
 	if (f.damaged)

@@ -315,8 +315,7 @@ static void add_hop(struct hops_text *t, const struct int_hops *h, unsigned i,
 	}
 }
 
-/* In the order of the path; the last of the stack was its first node, and the
- * reporter is its last. */
+/* In the order of the path: the stack from its end, then the reporter. */
 static void format_hops(struct hops_text *t, const struct int_record *rec)
 {
 	t->len = t->hops = 0;

@@ -580,9 +580,8 @@ static void set_flow(struct int_record *rec, const struct int_place *at,
 
 /*
  * Bytes at a stack's end that only the source has added. In the profile's
- * domain: by its source_words, and what is left over from whole hops. In
- * another domain: none if HopML has a word for each DS instruction and hops are
- * whole; else all, for where hops end is not known.
+ * domain: source_words, and what is left over from whole hops. In another: none
+ * if hops have a word for each DS instruction, and are whole; else all.
  */
 static uint32_t source_len(const struct int_profile *p,
 			   const struct int_record *rec, uint32_t len,
@@ -641,16 +640,14 @@ static inline enum int_result md_1_0(struct int_record *rec,
 				     const struct int_profile *p,
 				     const uint8_t *h, uint32_t stack_len)
 {
-	uint32_t word = be32_load(h);
+	uint32_t word = be32_load(h), reserved = be16_load(h + INT_AT_DOMAIN);
 
-	if (word >> 13 & 0x1fff || be16_load(h + INT_AT_DOMAIN)) /* seldom */
+	if (word >> 13 & 0x1fff || reserved) /* seldom */
 		rec->flags |= flag_of(word, 25, INT_DISCARD) |
 			      flag_of(word, 24, INT_HOPS_EXCEEDED) |
 			      flag_of(word, 23, INT_MTU_EXCEEDED) |
-			      (word >> 13 & 0x3ff ||
-					       be16_load(h + INT_AT_DOMAIN)
-				       ? INT_RESERVED
-				       : 0);
+			      (word >> 13 & 0x3ff || reserved ? INT_RESERVED
+							      : 0);
 	return divide_stack(rec, p, h + INT_HEADER1_LEN, stack_len,
 			    (word >> 8 & INT_HOP_WORDS_MASK) * 4);
 }
@@ -687,16 +684,14 @@ static enum int_result md_0_5(struct int_record *rec,
 			      const struct int_place *at, const uint8_t *h)
 {
 	const struct int_layout *layout = rec->stack.layout;
-	uint32_t word = be32_load(h);
+	uint32_t word = be32_load(h), reserved = be16_load(h + INT_AT_DOMAIN);
 	unsigned asked = (unsigned)__builtin_popcount(layout->bitmap);
 	unsigned count = word >> 16 & INT_HOP_WORDS_MASK;
 	enum int_result r;
 
 	rec->flags |= flag_of(word, 25, INT_DISCARD) |
 		      flag_of(word, 24, INT_HOPS_EXCEEDED) |
-		      (word >> 21 & 7 || be16_load(h + INT_AT_DOMAIN)
-			       ? INT_RESERVED
-			       : 0);
+		      (word >> 21 & 7 || reserved ? INT_RESERVED : 0);
 	/* Words of a profile may be longer than 4 bytes. Instructions that are
 	 * not counted make a hop shorter than they ask for. */
 	r = divide_stack(rec, p, h + INT_HEADER1_LEN, at->stack_len,

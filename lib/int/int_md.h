@@ -5,8 +5,7 @@
  * INT-MX 2.1 over TCP, UDP, VXLAN-GPE, Geneve and GRE (INT 2.1, sections 5.7 to
  * 5.9).
  *
- * INT's own bytes, between the bars, are contiguous. Where they are, from left
- * to right in the packet:
+ * INT's own bytes, here between bars, are contiguous:
  *   TCP, UDP     TCP, UDP |marker?, shim, header, stack, 0.5: tail| payload
  *   new UDP      IP |UDP, shim, header, stack| the packet's own TCP, UDP...
  *   VXLAN-GPE    VXLAN-GPE |shim, header, stack| inner packet
@@ -82,10 +81,8 @@ struct int_place {
 	bool tunnel_added;     /* G: it was plain VXLAN, or there was no GRE */
 	bool reserved;	       /* reserved bits of the shim are set */
 	uint16_t next;	       /* the packet's own port, protocol, type */
-	uint32_t ethertype_at; /* the field with the type of the IP header; 0:
-				  none, or of MPLS */
-	uint32_t ip, ip_proto_at, l4; /* IP header; its protocol (IPv6: of the
-					 last extension); behind them */
+	uint32_t ethertype_at; /* the IP header's Ethernet type; 0: none */
+	uint32_t ip, ip_proto_at, l4; /* IP header, protocol field, payload */
 	uint32_t begin, end;	      /* INT's own bytes */
 	uint32_t shim;		      /* or the option's header */
 	uint32_t header, stack, stack_len;

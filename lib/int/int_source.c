@@ -197,9 +197,9 @@ static bool find_begin(struct job *j)
 	return len && len <= cur_left(&j->l4.c);
 }
 
-/* Sets the words of INT without the shim; false: the format has no room for
- * them. Geneve counts the words of all options in 6 bits. 128: more bytes than
- * put_front() and put_shim() add. */
+/* Sets the words of INT without the shim; false: there is no room for them.
+ * 128: for shim and outer headers. Geneve counts the words of options in 6
+ * bits. */
 static bool count_words(struct job *j)
 {
 	const struct int_source *s = j->s;

@@ -11,12 +11,12 @@
 #include "net/net.h"
 #include "net/proto.h"
 
-static bool ioam_has_options(uint8_t next)
+static bool has_options(uint8_t next)
 {
 	return next == NET_IP6_HOP_BY_HOP || next == NET_IP6_DESTINATION;
 }
 
-static bool ioam_is_option(uint8_t type)
+static bool is_ioam_option(uint8_t type)
 {
 	return type == IOAM_OPTION || type == IOAM_OPTION_FIXED;
 }
@@ -25,11 +25,11 @@ static bool ioam_is_option(uint8_t type)
  * Bytes of the extension header of type next at p, by its own length, which may
  * be above left. 0: options can be neither in it nor behind it.
  */
-static size_t ioam_extension_len(uint8_t next, const uint8_t *p, size_t left)
+static size_t extension_len(uint8_t next, const uint8_t *p, size_t left)
 {
 	if (left < 8)
 		return 0;
-	if (ioam_has_options(next) || next == NET_IP6_ROUTING)
+	if (has_options(next) || next == NET_IP6_ROUTING)
 		return p[1] * 8u + 8;
 	if (next != NET_IP6_FRAGMENT || be16_load(p + 2) & 0xfff8)
 		return 0; /* of a later fragment payload follows */
@@ -38,7 +38,7 @@ static size_t ioam_extension_len(uint8_t next, const uint8_t *p, size_t left)
 
 /* Bytes of the option at p, left bytes before its header's end; 0: it is not
  * whole. */
-static size_t ioam_option_len(const uint8_t *p, size_t left)
+static size_t option_len(const uint8_t *p, size_t left)
 {
 	size_t len = 1;
 
@@ -47,7 +47,7 @@ static size_t ioam_option_len(const uint8_t *p, size_t left)
 	return len <= left ? len : 0;
 }
 
-static void ioam_put_pad(struct put *w, size_t n)
+static void put_pad(struct put *w, size_t n)
 {
 	if (n == 1)
 		put_u8(w, NET_IP6_PAD1);
@@ -59,17 +59,16 @@ static void ioam_put_pad(struct put *w, size_t n)
 }
 
 /* The end of a header of options: whole 8 bytes, and its length. */
-static void ioam_put_end(struct put *w)
+static void put_end(struct put *w)
 {
-	ioam_put_pad(w, -put_len(w) % 8);
+	put_pad(w, -put_len(w) % 8);
 	if (put_ok(w))
 		w->start[1] = (uint8_t)(put_len(w) / 8 - 1);
 }
 
 /*
- * Copies a header of options (len bytes) without IOAM's to out, which has room
- * for len bytes. Returns the new length, 0 if there was no other option; or
- * -EBADMSG.
+ * Copies a header of options, len bytes, without IOAM's to out, which has room
+ * for them. Returns the new length, 0 if no other option is left; or -EBADMSG.
  *
  * Padding is kept where it may be the packet's own: between other options, and
  * before an IOAM option that begins at a multiple of 8, where ioam_insert()
@@ -79,7 +78,7 @@ static void ioam_put_end(struct put *w)
  * Lengths of out: kept, with padding that is kept; last, up to the last option.
  * gap: bytes left out since then.
  */
-static int ioam_header_without(uint8_t *out, const uint8_t *header, size_t len)
+static int header_without(uint8_t *out, const uint8_t *header, size_t len)
 {
 	struct put w = put_to(out, len);
 	size_t kept = NET_IP6_OPTIONS_AT, last = kept, gap = 0, n;
@@ -90,10 +89,10 @@ static int ioam_header_without(uint8_t *out, const uint8_t *header, size_t len)
 		const uint8_t *p = header + at;
 		bool pad = *p == NET_IP6_PAD1 || *p == NET_IP6_PADN;
 
-		n = ioam_option_len(p, len - at);
+		n = option_len(p, len - at);
 		if (!n)
 			return -EBADMSG;
-		if (ioam_is_option(*p)) {
+		if (is_ioam_option(*p)) {
 			if (!dropped && at % 8 == 0)
 				kept = put_len(&w);
 			gap += put_len(&w) - last + n;
@@ -102,7 +101,7 @@ static int ioam_header_without(uint8_t *out, const uint8_t *header, size_t len)
 		} else if (pad && gap) {
 			gap += n;
 		} else {
-			ioam_put_pad(&w, gap % 8);
+			put_pad(&w, gap % 8);
 			gap = 0;
 			put_bytes(&w, p, n);
 			if (!pad)
@@ -114,7 +113,7 @@ static int ioam_header_without(uint8_t *out, const uint8_t *header, size_t len)
 	if (kept == NET_IP6_OPTIONS_AT)
 		return 0;
 	w.p = out + kept;
-	ioam_put_end(&w);
+	put_end(&w);
 	return (int)put_len(&w);
 }
 
@@ -135,7 +134,7 @@ static int take_ip6(struct cur *c, const uint8_t **ip)
  * its type, in the copy. Returns 1; 0: there is no more; or -EBADMSG. */
 static int strip_header(struct put *w, struct cur *c, uint8_t **at)
 {
-	size_t len = ioam_extension_len(**at, c->p, cur_left(c));
+	size_t len = extension_len(**at, c->p, cur_left(c));
 	const uint8_t *p = c->p;
 	int n = (int)len;
 
@@ -143,8 +142,8 @@ static int strip_header(struct put *w, struct cur *c, uint8_t **at)
 		return 0;
 	if (!cur_take(c, len) || len > (size_t)(w->end - w->p))
 		return -EBADMSG;
-	if (ioam_has_options(**at))
-		n = ioam_header_without(w->p, p, len);
+	if (has_options(**at))
+		n = header_without(w->p, p, len);
 	else
 		memcpy(w->p, p, len);
 	if (n < 0)
@@ -240,8 +239,8 @@ static bool enter_header(struct ioam_reader *r)
 {
 	const uint8_t *p = r->p;
 	size_t left = (size_t)(r->end - p);
-	size_t len = ioam_extension_len(r->next, p, left);
-	bool options = ioam_has_options(r->next);
+	size_t len = extension_len(r->next, p, left);
+	bool options = has_options(r->next);
 
 	r->next = NET_PROTO_NONE;
 	if (!len)
@@ -273,9 +272,9 @@ static const uint8_t *find_option(struct ioam_reader *r, size_t *len)
 				return NULL;
 			continue;
 		}
-		*len = ioam_option_len(p, left);
+		*len = option_len(p, left);
 		r->option = *len ? p + *len : r->options_end;
-		if (ioam_is_option(*p))
+		if (is_ioam_option(*p))
 			return p;
 	}
 }
@@ -298,11 +297,10 @@ static void set_record_flow(const struct ioam_reader *r, struct int_record *rec)
 		return;
 	}
 	int_record_set_net(rec, &outer);
-	while (rec->key_len && (n = ioam_extension_len(next, p, left)) &&
+	while (rec->key_len && (n = extension_len(next, p, left)) &&
 	       n <= left) {
-		rest = ioam_has_options(next)
-			       ? ioam_header_without(without, p, n)
-			       : (int)n;
+		rest = has_options(next) ? header_without(without, p, n)
+					 : (int)n;
 		if (rest >= 0)
 			rec->ip_len -= (uint32_t)(n - (size_t)rest);
 		next = *p;
@@ -435,8 +433,7 @@ struct ioam_snapshot ioam_snapshot_of(const struct int_hops *h, unsigned i)
 
 /*
  * The hop-by-hop header with the option behind those that it has. Its length is
- * a multiple of 8, so the option is aligned; a new header has padding before
- * it.
+ * a multiple of 8, which aligns the option; a new one begins with padding to 4.
  * Returns its length, -EINVAL or -EMSGSIZE.
  */
 static int make_header(uint8_t out[NET_IP6_OPTIONS_MAX], const uint8_t *old,
@@ -469,7 +466,7 @@ static int make_header(uint8_t out[NET_IP6_OPTIONS_MAX], const uint8_t *old,
 	put_be32(&w, ask->bitmap << 8);
 	put_zero(&w, full ? room : 0);
 	put_bytes(&w, ask->nodes, ask->nodes_len);
-	ioam_put_end(&w);
+	put_end(&w);
 	return put_ok(&w) ? (int)put_len(&w) : -EMSGSIZE;
 }
 
@@ -490,8 +487,7 @@ int ioam_insert(uint8_t *out, size_t cap, const uint8_t *frame, size_t len,
 	if (ip[NET_IP6_AT_NEXT] == NET_IP6_HOP_BY_HOP) {
 		if (!payload)
 			return -ENOTSUP; /* RFC 2675 */
-		old_len = ioam_extension_len(NET_IP6_HOP_BY_HOP, old,
-					     cur_left(&c));
+		old_len = extension_len(NET_IP6_HOP_BY_HOP, old, cur_left(&c));
 		if (!old_len || old_len > payload || !cur_take(&c, old_len))
 			return -EBADMSG;
 	}

@@ -72,9 +72,8 @@ static uint8_t flags_of(uint32_t dqf)
 			 (dqf & 1 ? INT_TRACKED : 0));
 }
 
-static void set_own_metadata(struct int_record *rec,
-			     const struct int_layout *layout,
-			     const uint8_t *data, size_t len)
+static void set_own(struct int_record *rec, const struct int_layout *layout,
+		    const uint8_t *data, size_t len)
 {
 	rec->own = (struct int_hops){
 		.layout = layout,
@@ -169,10 +168,9 @@ static enum treport_reason decode_report_05(struct treport_reader *r,
 	set_inner(t, TREPORT_ETHERNET, p + len, left - len);
 	why = look_inside(t, r->d, flags_of(first >> 21));
 	if (next != TREPORT_PLAIN)
-		set_own_metadata(t->record,
-				 next == TREPORT_DROP ? &r->d->drop
-						      : &r->d->local,
-				 md, v05_extra[next]);
+		set_own(t->record,
+			next == TREPORT_DROP ? &r->d->drop : &r->d->local, md,
+			v05_extra[next]);
 	return why;
 }
 
@@ -227,8 +225,8 @@ static enum treport_reason decode_report_1(struct treport_reader *r,
 	set_inner(t, TREPORT_ETHERNET + type, p + len, left - len);
 	why = look_inside(t, r->d, flags_of(first >> 6));
 	if (len > TREPORT_V1_LEN)
-		set_own_metadata(t->record, layout, p + TREPORT_V1_LEN,
-				 len - TREPORT_V1_LEN);
+		set_own(t->record, layout, p + TREPORT_V1_LEN,
+			len - TREPORT_V1_LEN);
 	return why;
 }
 
@@ -331,8 +329,8 @@ static enum treport_reason decode_report_2(struct treport_reader *r,
 						   TREPORT_V2_AT_DOMAIN_BITS);
 	}
 	if (contents && words)
-		set_own_metadata(t->record, layout,
-				 contents + TREPORT_V2_INT_LEN, words * 4);
+		set_own(t->record, layout, contents + TREPORT_V2_INT_LEN,
+			words * 4);
 	return why;
 }
 

@@ -35,7 +35,7 @@ struct live_options {
 	enum live_kind kind;
 	/*
 	 * UDP destination ports that are wanted, 0 for no more; none: all
-	 * packets. LIVE_XDP leaves other packets to the host.
+	 * packets. Others may be left out; LIVE_XDP leaves them to the host.
 	 */
 	uint16_t port[LIVE_PORTS];
 	const char *filter; /* a BPF filter expression as tcpdump's, or NULL */

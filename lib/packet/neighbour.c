@@ -16,8 +16,8 @@ enum {
 		NUD_DELAY | NUD_PROBE,
 };
 
-struct neighbour_request {
-	struct nlmsghdr header;
+struct query {
+	struct nlmsghdr head;
 	struct ndmsg msg;
 	struct rtattr attr;
 	uint8_t ip[16];
@@ -27,12 +27,10 @@ bool live_neighbour(uint8_t mac[6], const char *name, uint8_t version,
 		    const uint8_t *ip)
 {
 	size_t len = version == 4 ? 4 : 16;
-	struct neighbour_request request = {
-		.header.nlmsg_type = RTM_GETNEIGH,
-		.header.nlmsg_flags = NLM_F_REQUEST,
-		.header.nlmsg_len =
-			(uint32_t)(offsetof(struct neighbour_request, ip) +
-				   len),
+	struct query query = {
+		.head.nlmsg_type = RTM_GETNEIGH,
+		.head.nlmsg_flags = NLM_F_REQUEST,
+		.head.nlmsg_len = (uint32_t)(offsetof(struct query, ip) + len),
 		.msg.ndm_family = version == 4 ? AF_INET : AF_INET6,
 		.msg.ndm_ifindex = (int)if_nametoindex(name),
 		.attr.rta_type = NDA_DST,
@@ -47,9 +45,9 @@ bool live_neighbour(uint8_t mac[6], const char *name, uint8_t version,
 
 	if (fd < 0)
 		return false;
-	memcpy(request.ip, ip, len);
-	if (send(fd, &request, request.header.nlmsg_len, 0) ==
-	    (ssize_t)request.header.nlmsg_len)
+	memcpy(query.ip, ip, len);
+	if (send(fd, &query, query.head.nlmsg_len, 0) ==
+	    (ssize_t)query.head.nlmsg_len)
 		n = recv(fd, data, sizeof(data), 0);
 	close(fd);
 	if (n <= 0 || !NLMSG_OK(h, (size_t)n) ||

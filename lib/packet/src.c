@@ -26,7 +26,6 @@ struct batch_pool {
 	struct batch_copy copy[];
 };
 
-/* Bytes that a copy takes, GAP included, up to the next cache line. */
 static size_t copy_size(const struct pkt *p)
 {
 	return (GAP + (size_t)p->len + GAP - 1) & ~(size_t)(GAP - 1);

@@ -30,8 +30,7 @@ struct span {
 	void *pos, *end;
 };
 
-/* Steps over the next n bytes. Returns where they begin; NULL: there are not as
- * many. */
+/* Steps over n bytes. Returns where they begin; NULL: there are fewer. */
 static __always_inline const __u8 *span_take(struct span *s, __u32 n)
 {
 	void *p = s->pos;

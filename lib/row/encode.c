@@ -192,8 +192,7 @@ static void text_value(struct outbuf *o, const struct row_cell *c,
 		put_value(o, c, bytes);
 }
 
-/* Separates field i of a text row from the one before it. Returns its offset in
- * the buffer. */
+/* Separates a text field from the one before it. Returns its buffer offset. */
 static size_t text_start(struct outbuf *o, unsigned i)
 {
 	if (i)
