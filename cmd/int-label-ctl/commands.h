@@ -24,9 +24,8 @@ extern const struct label_policy policy_default;
 /* cli_option.read of --chance; policy_set() completes the policy with it. */
 int policy_read_f(void *opts, const char *text, struct error *why);
 
-/* Rows of a command's option table. opts: its struct; policy, interval, rest:
- * fields of it, interval and rest (T and T1) in ns; of: .verbs of all options
- * but --label. */
+/* Rows of an option table for struct opts and its fields policy, interval (T)
+ * and rest (T1), both in ns. of: .verbs of all these options but --label. */
 /* clang-format off */
 #define POLICY_OPTIONS(opts, policy, interval, rest, of)                       \
 	{ 'b', "base", "A|B", "label by interval (A), and by labels that a "   \

@@ -91,7 +91,6 @@ static inline uint32_t fabric_hosts(const struct fabric *f)
 	return f->nodes - f->switches;
 }
 
-/* What telemetry calls it. */
 static inline uint16_t fabric_port_number(const struct fabric *f, uint32_t port)
 {
 	const struct fabric_node *n = &f->node[f->port[port].node];

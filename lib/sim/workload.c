@@ -22,7 +22,6 @@ enum {
 
 #define WINDOW_NS UINT64_C(1000000000) /* marple-lossy: of a loss rate */
 
-/* The edge switch of a host: reporter of flows from it, or to it. */
 static unsigned edge_switch(const struct workload_run *run, const uint8_t *addr,
 			    bool v6)
 {
@@ -629,7 +628,8 @@ const struct workload workloads[] = {
 	  int_path },
 	{ "int-postcard", DTA_POSTCARD, NEEDS_FLOW, true,
 	  { KEY_FLOW4, KEY_FLOW6 }, { 4, 4 }, "INT-XD/MX path measurement",
-	  int_postcard, int_postcard_end, .state_len = sizeof(struct postcard_flow) },
+	  int_postcard, int_postcard_end,
+	  .state_len = sizeof(struct postcard_flow) },
 	{ "int-congestion", DTA_APPEND, NEEDS_HOST, false,
 	  { KEY_U32, KEY_U32 }, { 4, 4 }, "INT congestion events",
 	  int_congestion, .state_len = sizeof(struct queue) },

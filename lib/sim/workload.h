@@ -45,8 +45,7 @@ struct workload {
 	void (*end)(struct workload_run *run); /* may be NULL */
 	size_t state_len; /* bytes of workload_run.state, in each element */
 	size_t flow_len;  /* bytes of data in the flow table; 0: no table */
-	/* A flow leaves the flow table, at the end all do. ctx is the run. May
-	 * be NULL. */
+	/* A flow leaves the flow table. ctx is the run. May be NULL. */
 	void (*on_evict)(void *ctx, struct flow *f);
 };
 
