@@ -282,7 +282,7 @@ int main(int argc, char **argv)
 	if (emit_open(&g, &why) < 0)
 		cli_fail("%s", why.text);
 	src_err = run_generator(&g, &why);
-	emit_flush(&g); /* before the ledgers, which count it */
+	emit_flush(&g); /* frames not taken now are not sent */
 	show_ledgers(&g);
 	if (!g.o.quiet)
 		link_drops(&g);

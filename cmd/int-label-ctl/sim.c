@@ -124,7 +124,7 @@ static const struct cli cli_sim = {
 	.groups = groups,
 };
 
-/* Exits on a bad one. */
+/* Reads one --lose; exits if it is bad. */
 static struct netsim_loss sim_loss(const struct fabric *f, const char *text)
 {
 	unsigned id, port;
@@ -255,7 +255,7 @@ static int trace_by_pint(struct rows *r, const struct sim_options *o,
 			 mean * PINT_BITS, mean * PINT_BITS);
 }
 
-/* All of it in one packet, which has these headers for it. */
+/* A scheme by which one packet tells the whole path; heads: extra headers. */
 static int trace_whole_path(struct rows *r, const char *scheme, unsigned hops,
 			    unsigned heads)
 {
@@ -318,7 +318,7 @@ static double share_of(uint64_t part, uint64_t all)
 	return all ? 100 * (double)part / (double)all : 0;
 }
 
-/* Numbers of labels that are shown: more where packets had more. */
+/* How many entries of carried are shown. */
 static unsigned count_carried(const struct netsim_interval *v)
 {
 	unsigned n = TOPO_HOPS_MAX + 1;
@@ -437,7 +437,7 @@ static bool on_stop(void *ctx)
 	return cli_stop || s->err;
 }
 
-/* What is not a count of what happened is a mean of the intervals. */
+/* Counters are sums of all intervals; ports and coverage are means. */
 static void print_summary(struct sim *s)
 {
 	uint64_t n = s->sum.number;
@@ -450,7 +450,7 @@ static void print_summary(struct sim *s)
 			 s->coverage / (double)n);
 }
 
-/* That of the paper, or a tree; and where what comes of it goes. */
+/* Makes the network, the paper's or a fat tree, and opens the outputs. */
 static void set_up_run(struct sim *s)
 {
 	struct netsim_options *net = &s->o.net;
