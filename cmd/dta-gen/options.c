@@ -71,7 +71,8 @@ static const char unchecked[] =
 static const struct cli_option options[] = {
 	{ 0, "flows", "N",
 	  "synthetic flows (10000; -i: these again and again)",
-	  CLI_SIZE, AT(flows), .min = 1, .max = TRAFFIC_COUNT_MAX, .was = "-n" },
+	  CLI_SIZE, AT(flows), .min = 1, .max = TRAFFIC_COUNT_MAX,
+	  .was = "-n" },
 	{ 0, "from", "CAPTURE",
 	  "take the traffic from a capture, rows from CSV; - for stdin",
 	  CLI_IN, AT(from), .was = "-f" },

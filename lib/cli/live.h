@@ -47,7 +47,7 @@ struct cli_live {
 	  CLI_AT(opts, live.options.kind), .min = LIVE_XDP, .needs = of,       \
 	  .rare = true },                                                      \
 	{ 0, "no-xdp", NULL, does " by AF_PACKET", CLI_FLAG,                   \
-	  CLI_AT(opts, live.options.kind), .min = LIVE_PACKET, .needs = of,     \
+	  CLI_AT(opts, live.options.kind), .min = LIVE_PACKET, .needs = of,    \
 	  .rare = true }
 #define CLI_SOCKET_GROUP { "--xdp --no-xdp" }
 /* clang-format on */
