@@ -167,7 +167,7 @@ static const struct cli_group groups[] = {
 	{"--top --rows", .why = "the table has stdout"},
 	{"-j -w", .why = "packets go on in one order"},
 	{"-j --to", .why = "packets go on in one order"},
-	{"-j --top", .why = "all is looked at together"},
+	{"-j --top", .why = "the table shows the state of one core"},
 	{"--top --xdp", .why = WITHOUT_XDP},
 	{"--xdp --af-xdp"},
 	{"--xdp -w", .why = WITHOUT_XDP},
@@ -266,8 +266,8 @@ struct opts options_read(int argc, char **argv)
 		.flow_idle_ns = UINT64_MAX,
 		.end_ns = UINT64_C(5000000000),
 	};
-	const unsigned all = 1 << ROWS_HOP | 1 << ROWS_DISTRIBUTION |
-			     1 << ROWS_BIN | 1 << ROWS_SNAPSHOT;
+	const unsigned full = 1 << ROWS_HOP | 1 << ROWS_DISTRIBUTION |
+			      1 << ROWS_BIN | 1 << ROWS_SNAPSHOT;
 	int n = cli_read(&cli, &o, argc, argv);
 
 	if (n < argc && !o.live.name)
@@ -283,8 +283,8 @@ struct opts options_read(int argc, char **argv)
 		o.rows = 1 << ROWS_EVENT |
 			 (o.format == ROW_CSV ? 0 : 1 << ROWS_VALUE);
 	if (o.push_ns && o.push_ns < TELEMETRY_UPKEEP_NS)
-		cli_refuse("--push: less than %d ms: values are looked after "
-			   "so often; 0 is never",
+		cli_refuse("--push: less than %d ms, the shortest interval; 0 "
+			   "is never",
 			   TELEMETRY_UPKEEP_NS / 1000000);
 	if (o.format == ROW_CSV)
 		cli_check_csv_kinds(o.rows);
@@ -301,7 +301,7 @@ struct opts options_read(int argc, char **argv)
 				     : "rows go to stdout already; say --rows "
 				       "none");
 	/* These rows take the values of all packets, not only events. */
-	if (o.xdp && o.rows & all)
+	if (o.xdp && o.rows & full)
 		cli_refuse("--xdp: rows of hop, distribution, bin and snapshot "
 			   "take the values of all packets, which stay in the "
 			   "kernel");

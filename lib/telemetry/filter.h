@@ -14,9 +14,9 @@
  *		numbers, latencies also times: 50us; rates and sizes 10K
  *		a flag by its name: dropped, congested...
  *
- * Tests of hops (node, hop.*) that are joined by and or or are about one and
- * the same hop: the expression is true of a packet if it is true with one of
- * its hops. After not, it must be true with none of them. A test of a field
+ * Tests of hops (node, hop.*) that `and' or `or' joins are about the same hop:
+ * the expression is true of a packet if it is true with one of its hops. After
+ * `not', it must be true with none of them. A test of a field
  * that a node does not report is false.
  *
  * Threads: an open filter may be used by several.

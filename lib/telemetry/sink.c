@@ -666,15 +666,15 @@ struct flow_entry *telemetry_flow_at(const struct telemetry *t, uint32_t i)
 
 const struct hop_key *telemetry_flow_hop(const struct telemetry *t,
 					 struct flow_entry *f, unsigned k,
-					 const struct meter *of[HOP_METRICS])
+					 const struct meter *meter[HOP_METRICS])
 {
 	const struct flow_hop *h = flow_hop(&t->flows, f, k);
 	const struct flow_rare *w = flow_rare(&t->flows, f, k);
 
 	for (unsigned m = 0; m < FLOW_METERS; m++)
-		of[m] = &h->meter[m];
+		meter[m] = &h->meter[m];
 	for (unsigned m = 0; m < FLOW_RARE_METERS; m++)
-		of[FLOW_METERS + m] = &w->meter[m];
+		meter[FLOW_METERS + m] = &w->meter[m];
 	return h->hop_key ? &t->objects.hop_key[h->hop_key] : NULL;
 }
 

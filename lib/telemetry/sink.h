@@ -70,7 +70,7 @@ struct telemetry_thresholds {
 };
 
 enum {
-	TELEMETRY_UPKEEP_NS = 10000000, /* flows expire, values are pushed */
+	TELEMETRY_UPKEEP_NS = 10000000, /* between expiring flows, pushing */
 };
 
 /* When the upkeep after now_ns is: at a multiple of TELEMETRY_UPKEEP_NS, so
@@ -98,8 +98,8 @@ struct telemetry_options {
 	unsigned batch_rows; /* of a batch for the sinks */
 };
 
-/* Flows: 2^19 rows of 12 buckets, 6 hops, 60 s idle; push_ns: 10 s; all but
- * flows below 64 MB. */
+/* Flows: 2^19 rows of 12 buckets, 6 hops, 60 s idle; push_ns: 10 s. All else
+ * takes less than 64 MB. */
 void telemetry_defaults(struct telemetry_options *o);
 
 struct telemetry;
@@ -148,15 +148,14 @@ enum telemetry_item {
 uint32_t telemetry_items(const struct telemetry *t, enum telemetry_item kind);
 
 struct flow_entry *telemetry_flow_at(const struct telemetry *t, uint32_t i);
-/* The nodes of a flow's path, maybe in room for PATH_NODES_MAX; none: unknown
- */
+/* The nodes of a flow's path; none: unknown. room: for PATH_NODES_MAX. */
 struct nodes telemetry_flow_path(const struct telemetry *t,
 				 struct flow_entry *f, uint64_t *room);
-/* The hop key of hop k < f->kept of a flow; NULL: not known. Sets of[] to the
- * hop's metrics. */
-const struct hop_key *telemetry_flow_hop(const struct telemetry *t,
-					 struct flow_entry *f, unsigned k,
-					 const struct meter *of[HOP_METRICS]);
+/* The hop key of hop k < f->kept of a flow; NULL: not known. Sets meter[] to
+ * the hop's meters, by metric. */
+const struct hop_key *
+telemetry_flow_hop(const struct telemetry *t, struct flow_entry *f, unsigned k,
+		   const struct meter *meter[HOP_METRICS]);
 
 const struct node *telemetry_node_at(const struct telemetry *t, uint32_t i);
 /* The distribution of a metric of a node over all packets; NULL: none. */

@@ -194,34 +194,34 @@ int check_value(struct work *w, struct fast_key_state *s, __u32 v,
 __noinline int check_value(struct work *w, struct fast_key_state *s, __u32 v,
 			   bool of_flow)
 {
-	struct fast_value *n;
+	struct fast_value *rec;
 	struct fast_key_state now;
 	__u32 era = rules.era, kinds;
 
 	if (!w || !s)
 		return 0;
-	n = &w->value;
+	rec = &w->value;
 	now = *s;
-	n->threshold = threshold_of(n->node, n->metric);
-	kinds = threshold_check(&now.watch, &now.flags, &n->threshold, v);
+	rec->threshold = threshold_of(rec->node, rec->metric);
+	kinds = threshold_check(&now.watch, &now.flags, &rec->threshold, v);
 	if (!kinds && (s->era ^ era) & FAST_PUSHES_MASK)
 		kinds = FAST_PERIODIC;
 	if (kinds) {
-		n->record = (struct fast_record){FAST_VALUE, kinds,
-						 bpf_ktime_get_ns()};
-		n->value = v;
-		n->reference = s->watch.ref;
-		n->has_reference = s->flags & THRESHOLD_KNOWN;
+		rec->record = (struct fast_record){FAST_VALUE, kinds,
+						   bpf_ktime_get_ns()};
+		rec->value = v;
+		rec->reference = s->watch.ref;
+		rec->has_reference = s->flags & THRESHOLD_KNOWN;
 		if (of_flow)
-			n->flow = w->parts.flow;
+			rec->flow = w->parts.flow;
 		else
-			n->flow.len = 0;
-		if (!send_record(n, sizeof(*n))) {
+			rec->flow.len = 0;
+		if (!send_record(rec, sizeof(*rec))) {
 			w->unsent = true;
 			return 0;
 		}
 	}
-	threshold_set_reference(&now.watch, now.flags, &n->threshold,
+	threshold_set_reference(&now.watch, now.flags, &rec->threshold,
 				kinds ? v : s->watch.ref);
 	now.era = era;
 	*s = now;
@@ -607,7 +607,7 @@ static __always_inline void compare_port(struct walk *k, struct fast_hop *h,
 					 __u32 at, struct fast_port_key *key,
 					 __u32 metric, __u32 id)
 {
-	struct fast_value *n = &k->w->value;
+	struct fast_value *rec = &k->w->value;
 	struct fast_counters *c;
 	struct fast_port *o;
 	__u32 v;
@@ -624,10 +624,10 @@ static __always_inline void compare_port(struct walk *k, struct fast_hop *h,
 	}
 	if (!is_outside(&o->state, v))
 		return;
-	n->metric = metric;
-	n->node = key->node;
-	n->egress = key->egress;
-	n->id = id;
+	rec->metric = metric;
+	rec->node = key->node;
+	rec->egress = key->egress;
+	rec->id = id;
 	check_value(k->w, &o->state, v, false);
 }
 
@@ -635,13 +635,13 @@ static __always_inline void compare_latency(struct walk *k,
 					    struct fast_key_state *s,
 					    __u32 metric, __u32 node, __u32 v)
 {
-	struct fast_value *n = &k->w->value;
+	struct fast_value *rec = &k->w->value;
 
 	if (!is_outside(s, v))
 		return;
-	n->metric = metric;
-	n->node = node;
-	n->egress = n->id = ~0u;
+	rec->metric = metric;
+	rec->node = node;
+	rec->egress = rec->id = ~0u;
 	check_value(k->w, s, v, true);
 }
 

@@ -304,29 +304,29 @@ static void set_flow(struct telemetry_event *event,
 }
 
 /* A value, which may be several events, as in telemetry_event_check(). */
-static void put_value(struct xdp_sink *x, const struct fast_value *n,
+static void put_value(struct xdp_sink *x, const struct fast_value *rec,
 		      struct telemetry_event *event)
 {
 	static const uint8_t kind[] = {EVENT_NEW_KEY, EVENT_CHANGE, EVENT_RISE,
 				       EVENT_FALL};
-	const uint64_t crossed[] = {0, n->threshold.change, n->threshold.high,
-				    n->threshold.low};
+	const uint64_t crossed[] = {0, rec->threshold.change,
+				    rec->threshold.high, rec->threshold.low};
 
-	event->metric = (int8_t)n->metric;
-	set_flow(event, &n->flow);
-	if (n->node != ID_UNKNOWN)
-		event->node = n->node;
-	event->egress = n->egress;
-	*(n->metric == METRIC_BUFFER_OCCUPANCY ? &event->buffer
-					       : &event->queue) = n->id;
+	event->metric = (int8_t)rec->metric;
+	set_flow(event, &rec->flow);
+	if (rec->node != ID_UNKNOWN)
+		event->node = rec->node;
+	event->egress = rec->egress;
+	*(rec->metric == METRIC_BUFFER_OCCUPANCY ? &event->buffer
+						 : &event->queue) = rec->id;
 	event->has_value = true;
-	event->value = n->value;
-	if (n->record.kinds & FAST_PERIODIC)
+	event->value = rec->value;
+	if (rec->record.kinds & FAST_PERIODIC)
 		telemetry_row_value(&x->rows, event);
-	event->has_reference = n->has_reference;
-	event->reference = n->reference;
+	event->has_reference = rec->has_reference;
+	event->reference = rec->reference;
 	for (unsigned i = 0; i < sizeof(kind); i++) {
-		if (!(n->record.kinds >> i & 1))
+		if (!(rec->record.kinds >> i & 1))
 			continue;
 		event->threshold = crossed[i];
 		event->has_threshold = kind[i] != EVENT_NEW_KEY;
