@@ -55,9 +55,9 @@ struct int_report_ledger {
 extern const struct ledger int_frame_ledger, int_report_ledger;
 
 enum {
-	INT_FRAME_RECORDS =
-		64, /* handed out at once, at most: they stay in the first
-		       cache, and their layouts valid (int_layouts_get()) */
+	/* Handed out at once, at most: they stay in the first cache, and their
+	 * layouts stay valid (int_layouts_get()). */
+	INT_FRAME_RECORDS = 64,
 };
 
 struct int_frame_decoder_options {

@@ -87,7 +87,7 @@ struct int_word {
 
 /* A metadata layout: which fields a hop has, and where. */
 struct int_layout {
-	const struct int_word *words; /* with the bitmap: all that follows */
+	const struct int_word *words; /* they and bitmap define the rest */
 	uint32_t bitmap;
 	uint32_t has;  /* 1 << enum int_field */
 	uint16_t len;  /* bytes of a hop that the bitmap asks for */
@@ -121,8 +121,8 @@ enum {
 };
 
 struct int_layouts {
-	const struct int_word *words; /* of bits bits */
-	unsigned bits;
+	const struct int_word *words;	 /* one for each bit */
+	unsigned bits;			 /* of a bitmap */
 	const struct int_layout *latest; /* that was given */
 	uint32_t made; /* number of the last one made, from 1 */
 	uint32_t slot[INT_LAYOUTS_SLOTS]; /* numbers, by bitmap; 0: none */

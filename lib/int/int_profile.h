@@ -49,8 +49,7 @@ struct int_profile {
 	uint8_t source_words[16];
 	/* Reports 1.0 are 16 bytes and their metadata, whatever the header's
 	 * Length says; and a shim of 0.5 whose Length is 0 is as long as its
-	 * hops are: INTCollector's generator has 1 and 0 there.
-	 */
+	 * hops are: INTCollector's generator has 1 and 0 there. */
 	bool report_length_wrong;
 	uint32_t ioam_fraction; /* unit of IOAM's fraction of a second, ns;
 				   INT_SCALE_NTP; 0: 1000, as Linux */

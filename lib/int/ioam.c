@@ -117,8 +117,7 @@ static int header_without(uint8_t *out, const uint8_t *header, size_t len)
 	return (int)put_len(&w);
 }
 
-/* Steps over the headers of a frame up to IPv6's, *ip. 0, -EBADMSG or -ENOTSUP.
- */
+/* Steps over a frame's headers up to IPv6's (*ip). 0, -EBADMSG, -ENOTSUP. */
 static int take_ip6(struct cur *c, const uint8_t **ip)
 {
 	const uint8_t *type_at;

@@ -353,78 +353,78 @@ enum treport_reason treport_next(struct treport_reader *r, struct treport *out,
 	return why;
 }
 
-static int put_report(struct put *w, const struct treport_fields *s)
+static int put_report(struct put *w, const struct treport_fields *f)
 {
-	const struct int_from *from = &s->from;
-	uint32_t dqf = (s->flags & INT_DROPPED ? 4u : 0) |
-		       (s->flags & INT_CONGESTED ? 2u : 0) |
-		       (s->flags & INT_TRACKED ? 1u : 0);
+	const struct int_from *from = &f->from;
+	uint32_t dqf = (f->flags & INT_DROPPED ? 4u : 0) |
+		       (f->flags & INT_CONGESTED ? 2u : 0) |
+		       (f->flags & INT_TRACKED ? 1u : 0);
 	uint32_t hw_id = from->hw_id & TREPORT_HW_ID_MASK;
-	size_t pad = -s->inner_len % 4; /* 2.0: to a whole word */
+	size_t pad = -f->inner_len % 4; /* 2.0: to a whole word */
 	size_t words;
 
-	if (s->md_len % 4)
+	if (f->md_len % 4)
 		return -EINVAL;
 	switch (from->version) {
 	case 0:
-		if (s->bits > TREPORT_LOCAL ||
-		    s->md_len != v05_extra[s->bits] ||
-		    s->inner_type != TREPORT_ETHERNET)
+		if (f->bits > TREPORT_LOCAL ||
+		    f->md_len != v05_extra[f->bits] ||
+		    f->inner_type != TREPORT_ETHERNET)
 			return -EINVAL;
-		put_be32(w, (uint32_t)s->bits << 24 | dqf << 21 | hw_id);
+		put_be32(w, (uint32_t)f->bits << 24 | dqf << 21 | hw_id);
 		put_be32(w, from->sequence);
 		put_be32(w, from->time);
 		break;
 	case 1:
-		words = TREPORT_V1_WORDS + s->md_len / 4;
-		if (s->bits >> TREPORT_V1_BITS || words > 15 ||
-		    s->inner_type < TREPORT_ETHERNET ||
-		    s->inner_type > TREPORT_IP6)
+		words = TREPORT_V1_WORDS + f->md_len / 4;
+		if (f->bits >> TREPORT_V1_BITS || words > 15 ||
+		    f->inner_type < TREPORT_ETHERNET ||
+		    f->inner_type > TREPORT_IP6)
 			return -EINVAL;
 		put_be32(w, 1u << 28 | (uint32_t)words << 24 |
-				    (uint32_t)(s->inner_type - TREPORT_ETHERNET)
+				    (uint32_t)(f->inner_type - TREPORT_ETHERNET)
 					    << 21 |
-				    (uint32_t)s->bits << 15 | dqf << 6 | hw_id);
+				    (uint32_t)f->bits << 15 | dqf << 6 | hw_id);
 		put_be32(w, from->node);
 		put_be32(w, from->sequence);
 		put_be32(w, from->time);
 		break;
 	case 2:
-		words = ((s->metadata ? TREPORT_V2_INT_LEN + s->md_len : 0) +
-			 s->inner_len + pad) /
+		words = ((f->metadata ? TREPORT_V2_INT_LEN + f->md_len : 0) +
+			 f->inner_len + pad) /
 			4;
-		if (s->inner_type > TREPORT_IP6 || s->md_len / 4 > UINT8_MAX ||
-		    (!s->metadata && s->md_len) ||
-		    (s->inner_type == TREPORT_NONE && s->inner_len))
+		if (f->inner_type > TREPORT_IP6 || f->md_len / 4 > UINT8_MAX ||
+		    (!f->metadata && f->md_len) ||
+		    (f->inner_type == TREPORT_NONE && f->inner_len))
 			return -EINVAL;
 		if (words > TREPORT_V2_OPEN)
 			words = TREPORT_V2_OPEN;
 		put_be32(w, 2u << 28 | hw_id << 22 |
 				    (from->sequence & TREPORT_SEQUENCE2_MASK));
 		put_be32(w, from->node);
-		put_be32(w, (uint32_t)s->metadata << 28 |
-				    (uint32_t)s->inner_type << 24 |
+		put_be32(w, (uint32_t)f->metadata << 28 |
+				    (uint32_t)f->inner_type << 24 |
 				    (uint32_t)words << 16 |
-				    (uint32_t)s->md_len / 4 << 8 | dqf << 5 |
-				    (s->flags & INT_INTERMEDIATE ? 0x10u : 0));
-		if (s->metadata) {
-			put_be16(w, s->bits);
+				    (uint32_t)f->md_len / 4 << 8 | dqf << 5 |
+				    (f->flags & INT_INTERMEDIATE ? 0x10u : 0));
+		if (f->metadata) {
+			put_be16(w, f->bits);
 			put_zero(w, TREPORT_V2_INT_LEN - 2); /* of no domain */
 		}
 		break;
 	default:
 		return -EINVAL;
 	}
-	put_bytes(w, s->md, s->md_len);
-	put_bytes(w, s->inner, s->inner_len);
+	put_bytes(w, f->md, f->md_len);
+	put_bytes(w, f->inner, f->inner_len);
 	put_zero(w, from->version == 2 ? pad : 0);
 	return 0;
 }
 
-int treport_encode(uint8_t *buf, size_t cap, const struct treport_fields *s)
+int treport_encode(uint8_t *buf, size_t cap, const struct treport_fields *f)
 {
 	struct put w = put_to(buf, cap);
-	int rc = put_report(&w, s);
+	int rc = put_report(&w, f);
 
 	if (rc)
 		return rc;

@@ -113,6 +113,6 @@ struct treport_fields {
  * -ENOBUFS, or -EINVAL if the version cannot express it. In 2.0 it is padded
  * with zeros to whole words.
  */
-int treport_encode(uint8_t *buf, size_t cap, const struct treport_fields *s);
+int treport_encode(uint8_t *buf, size_t cap, const struct treport_fields *f);
 
 #endif

@@ -74,8 +74,7 @@ int roce_decode(struct roce *out, const uint8_t *frame, size_t len);
  */
 int roce_encode(uint8_t *buf, size_t cap, const struct roce *r);
 
-/* The UDP source port of a queue pair's packets: entropy for ECMP, as of a NIC.
- */
+/* The UDP source port of a queue pair's packets: for ECMP, as a NIC's. */
 static inline uint16_t roce_src_port(uint32_t qpn)
 {
 	return (uint16_t)(0xc000 | (qpn & 0x3fff));

@@ -453,8 +453,9 @@ static int open_fd(struct capture *s, const char *path, struct error *err)
 
 /* Finds whole records. Inlined for each byte order, so that the loop does not
  * test swap. Returns packets, 0 if no record is whole, or -EBADMSG. */
-static inline int walk_as(struct capture *s, struct pkt *pkts, int max,
-			  bool swap, uint32_t unit_ns, struct error *err)
+static inline int find_packets_as(struct capture *s, struct pkt *pkts, int max,
+				  bool swap, uint32_t unit_ns,
+				  struct error *err)
 {
 	const uint8_t *begin = s->window + s->head, *p = begin;
 	const uint8_t *end = s->window + s->tail;
@@ -486,12 +487,13 @@ static inline int walk_as(struct capture *s, struct pkt *pkts, int max,
 	return n;
 }
 
-static int walk(struct capture *s, struct pkt *pkts, int max, struct error *err)
+static int find_packets(struct capture *s, struct pkt *pkts, int max,
+			struct error *err)
 {
 	uint32_t unit_ns = s->nano ? 1 : 1000;
 
-	return s->swap ? walk_as(s, pkts, max, true, unit_ns, err)
-		       : walk_as(s, pkts, max, false, unit_ns, err);
+	return s->swap ? find_packets_as(s, pkts, max, true, unit_ns, err)
+		       : find_packets_as(s, pkts, max, false, unit_ns, err);
 }
 
 /* Returns packets, 0 at the end, or -errno. An error behind packets is returned
@@ -507,7 +509,7 @@ static int read_batch(struct capture *s, struct pkt *pkts, int max,
 		return rc;
 	if (s->src.size && !s->eof && s->tail - s->head < BATCH)
 		fill(s, false, &why);
-	while ((more = walk(s, pkts + n, max - n, &why)) >= 0) {
+	while ((more = find_packets(s, pkts + n, max - n, &why)) >= 0) {
 		n += more;
 		if (n == max || s->eof ||
 		    (n && (!s->src.size || s->tail + BATCH > WINDOW)) ||

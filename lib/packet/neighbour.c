@@ -37,8 +37,8 @@ bool live_neighbour(uint8_t mac[6], const char *name, uint8_t version,
 		.attr.rta_len = (uint16_t)RTA_LENGTH(len),
 	};
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-	_Alignas(struct nlmsghdr) char data[1024];
-	struct nlmsghdr *h = (void *)data;
+	_Alignas(struct nlmsghdr) char reply[1024];
+	struct nlmsghdr *h = (void *)reply;
 	const struct ndmsg *m = NLMSG_DATA(h);
 	ssize_t n = -1;
 	int left;
@@ -48,7 +48,7 @@ bool live_neighbour(uint8_t mac[6], const char *name, uint8_t version,
 	memcpy(query.ip, ip, len);
 	if (send(fd, &query, query.head.nlmsg_len, 0) ==
 	    (ssize_t)query.head.nlmsg_len)
-		n = recv(fd, data, sizeof(data), 0);
+		n = recv(fd, reply, sizeof(reply), 0);
 	close(fd);
 	if (n <= 0 || !NLMSG_OK(h, (size_t)n) ||
 	    h->nlmsg_type != RTM_NEWNEIGH ||

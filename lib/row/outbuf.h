@@ -27,7 +27,7 @@ struct outbuf {
 	int err;
 	unsigned spills; /* times that buf was emptied */
 	size_t len;	 /* bytes in buf */
-	size_t hidden;	 /* bytes beyond one a character, by outbuf_plain() */
+	size_t hidden;	 /* outbuf_plain()'s bytes beyond a character's first */
 	char buf[OUTBUF_SIZE];
 };
 

@@ -293,8 +293,7 @@ void rows_close(struct rows *r);
 
 /* "flow:{src}:{sport}" is the text with each field in its place as
  * encode_cell() writes it, nothing for null; {} is the measurement. 0; or
- * -EINVAL with err set: a field that there is not, a brace without the other.
- */
+ * -EINVAL with err set: no such field, or a brace without the other. */
 int row_template_check(const char *text, const struct schema *s,
 		       struct error *err);
 /* text was checked by row_template_check(). */
