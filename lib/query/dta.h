@@ -32,9 +32,8 @@
 extern "C" {
 #endif
 
-struct dta;	   /* what is asked */
-struct dta_table;  /* one of its tables */
-struct dta_cursor; /* a place in a list */
+struct dta;	  /* what is asked */
+struct dta_table; /* one of its tables */
 
 /* "1.1.0" */
 const char *dta_version(void);
@@ -55,13 +54,13 @@ int dta_set(struct dta *d, const char *option, const char *value);
 
 int dta_open(struct dta *d);
 
-/* NULL is fine. Cursors are closed before. */
+/* NULL is fine. */
 void dta_close(struct dta *d);
 
 /* Why the last call that failed did; of NULL: that there is no memory. */
 const char *dta_error(const struct dta *d);
 
-/* The epochs that the region (or the first snapshot) has now, both included. */
+/* The oldest and the newest epoch that there are now, of all that is asked. */
 int dta_epochs(struct dta *d, uint64_t *oldest, uint64_t *newest);
 
 /* --- tables --------------------------------------------------------------- */
@@ -156,27 +155,25 @@ const char *dta_source(const struct dta *d, uint32_t source);
 
 /* --- lists ---------------------------------------------------------------- */
 
-/* A cursor of one list of an append table, before the newest entries of what is
- * there: last of them, UINT64_MAX: all. NULL: dta_error() tells. */
-struct dta_cursor *dta_list_open(struct dta *d, const struct dta_table *t,
-				 uint32_t list, uint64_t last);
+/* Entries ever written to a list in an epoch (0: the newest), and the oldest of
+ * them that can still be read: count if there is none. */
+int dta_list_count(struct dta *d, const struct dta_table *t, uint64_t epoch,
+		   uint32_t list, uint64_t *oldest, uint64_t *count);
 
 /*
- * The next entries, oldest first, at most max, "value" bytes each; all of one
- * epoch. Returns how many; 0: there are none yet. *lost: entries that were
- * overwritten or cleared before they could be read, and come before these.
- * -EBADMSG: a damaged block, which is passed over; -ESTALE: whole epochs went
- * by unread, dta_error() tells which. After both the cursor goes on.
+ * Reads a list in an epoch from entry *index on, oldest first, at most max of
+ * "value" bytes each, and moves *index behind what was read and *lost: entries
+ * that were overwritten before they could be read, which come before these.
+ * Returns how many; 0, and *lost 0: there are none yet. -EBADMSG: a damaged
+ * block; -ESTALE: the epoch was cleared meanwhile. Not of a cluster: open the
+ * collector.
+ *
+ * To follow a list: when dta_epochs() tells of a newer epoch, read the rest of
+ * this one (writers may be late), then go on there from 0.
  */
-int64_t dta_list_read(struct dta_cursor *c, void *entries, size_t max,
+int64_t dta_list_read(struct dta *d, const struct dta_table *t, uint64_t epoch,
+		      uint32_t list, uint64_t *index, void *entries, size_t max,
 		      uint64_t *lost);
-
-/* Where the first entry of the last dta_list_read() is: its index in the list,
- * and its epoch and source (NULL: not wanted). */
-uint64_t dta_list_at(const struct dta_cursor *c, uint64_t *epoch,
-		     uint32_t *source);
-
-void dta_list_close(struct dta_cursor *c); /* NULL is fine */
 
 /* --- counters ------------------------------------------------------------- */
 

@@ -14,7 +14,6 @@
 #include "base/ledger_page.h"
 #include "base/text.h"
 #include "hash/crc.h"
-#include "net/be.h"
 #include "net/key.h"
 #include "query/keytext.h"
 #include "query/query.h"
@@ -222,12 +221,19 @@ static int check_gone(struct dta *d)
 
 int dta_epochs(struct dta *d, uint64_t *oldest, uint64_t *newest)
 {
+	const struct query_sources *p = &d->sources;
 	int rc = renew(d);
 
 	if (rc < 0)
 		return rc;
-	*oldest = d->sources.source[0].oldest;
-	*newest = d->sources.source[0].newest;
+	*oldest = UINT64_MAX;
+	*newest = 0;
+	for (unsigned i = 0; i < p->n; i++) {
+		uint64_t epoch = p->epoch[i].epoch;
+
+		*oldest = epoch < *oldest ? epoch : *oldest;
+		*newest = epoch > *newest ? epoch : *newest;
+	}
 	return check_gone(d);
 }
 
@@ -516,189 +522,70 @@ int64_t dta_ask(struct dta *d, const struct dta_table *table, const void *keys,
 
 /* --- lists ---------------------------------------------------------------- */
 
-/* How far one epoch was read. */
-struct position {
-	struct query_epoch at;
-	uint64_t next;
-	bool damaged; /* the rest is passed over */
-};
-
-struct dta_cursor {
-	struct dta *d;
-	const struct dta_table *t;
-	uint32_t list;
-	struct position *position; /* in the order of sources.epoch */
-	unsigned n;
-	uint64_t index; /* of the last dta_list_read() */
-	struct query_epoch at;
-};
-
-static struct position *find_position(const struct dta_cursor *c,
-				      unsigned source, uint64_t epoch)
+/* A list in an epoch (0: the newest); *at: which one of sources. 0 or -errno.
+ */
+static int view_list(struct table_view *v, unsigned *at, struct dta *d,
+		     const struct dta_table *t, uint64_t epoch, uint32_t list)
 {
-	for (unsigned i = 0; i < c->n; i++)
-		if (c->position[i].at.source == source &&
-		    c->position[i].at.epoch == epoch)
-			return &c->position[i];
-	return NULL;
+	int rc = view_table(v, at, d, t, epoch);
+
+	if (!rc && list >= v->t->lists)
+		rc = error_set(&d->error, -EINVAL, "table %s has %u lists",
+			       v->t->name, v->t->lists);
+	return rc;
 }
 
-/* Positions for the epochs that there are now. */
-static int follow_epochs(struct dta_cursor *c)
+/* After a list was looked at: rc of that, and whether it was there meanwhile.
+ */
+static int check_list(struct dta *d, const struct table_view *v, unsigned at,
+		      uint32_t list, int rc)
 {
-	struct query_sources *p = &c->d->sources;
-	struct position *now, *was;
-	uint64_t oldest, last = 0;
-	uint8_t key[4];
-	bool same;
-	int rc = renew(c->d);
+	if (rc < 0)
+		return error_set(
+			&d->error, rc, "%s: list %u: %s", v->t->name, list,
+			rc == -EBADMSG ? "a damaged block" : strerror(-rc));
+	if (query_epoch_stale(&d->sources, at))
+		return error_set(&d->error, -ESTALE,
+				 "%s: list %u: its epoch was cleared meanwhile",
+				 v->t->name, list);
+	return check_gone(d);
+}
+
+int dta_list_count(struct dta *d, const struct dta_table *t, uint64_t epoch,
+		   uint32_t list, uint64_t *oldest, uint64_t *count)
+{
+	struct table_view v;
+	unsigned at;
+	int rc = view_list(&v, &at, d, t, epoch, list);
 
 	if (rc < 0)
 		return rc;
-	be32_store(key, c->list);
-	query_sources_for_key(p, key, sizeof(key));
-	if (p->incomplete)
-		return error_set(&c->d->error, -EHOSTUNREACH,
-				 "list %u: its collector cannot be asked",
-				 c->list);
-	same = c->n == p->n;
-	for (unsigned i = 0; i < p->n && same; i++)
-		same = c->position[i].at.source == p->epoch[i].source &&
-		       c->position[i].at.epoch == p->epoch[i].epoch;
-	if (same)
-		return check_gone(c->d);
-	now = calloc(p->n + 1, sizeof(*now));
-	if (!now)
-		return error_set(&c->d->error, -ENOMEM, "%s", strerror(ENOMEM));
-	for (unsigned i = 0; i < p->n; i++) {
-		was = find_position(c, p->epoch[i].source, p->epoch[i].epoch);
-		now[i] = was ? *was : (struct position){p->epoch[i]};
-	}
-	/* The newest epoch of the region is the first of all. */
-	if (c->n && p->n && !p->clustered && p->source[0].live)
-		last = c->position[0].at.epoch;
-	oldest = p->source[0].oldest;
-	free(c->position);
-	c->position = now;
-	c->n = p->n;
-	if (last && oldest > last + 1)
-		return error_set(&c->d->error, -ESTALE,
-				 "epochs %llu to %llu went by unread",
-				 (unsigned long long)last + 1,
-				 (unsigned long long)oldest - 1);
-	return check_gone(c->d);
+	rc = check_list(d, &v, at, list, query_list_count(count, &v, list));
+	if (!rc)
+		*oldest = query_list_oldest(v.t, *count);
+	return rc;
 }
 
-/* The list in epoch i; false: it is not there, or there twice. */
-static bool view_list(struct table_view *v, const struct dta_cursor *c,
-		      unsigned i)
-{
-	const struct query_sources *p = &c->d->sources;
-
-	return !c->position[i].damaged && !query_epoch_repeats(p, i) &&
-	       query_target_view(v, p, &c->t->target, i) &&
-	       c->list < v->t->lists;
-}
-
-struct dta_cursor *dta_list_open(struct dta *d, const struct dta_table *t,
-				 uint32_t list, uint64_t last)
-{
-	struct dta_cursor *c = calloc(1, sizeof(*c));
-	struct table_view v;
-
-	if (!c) {
-		error_set(&d->error, -ENOMEM, "%s", strerror(ENOMEM));
-		return NULL;
-	}
-	*c = (struct dta_cursor){.d = d, .t = t, .list = list};
-	if (list >= t->target.t->lists)
-		error_set(&d->error, -EINVAL, "table %s has %u lists",
-			  t->target.t->name, t->target.t->lists);
-	if (list >= t->target.t->lists || follow_epochs(c) < 0) {
-		dta_list_close(c);
-		return NULL;
-	}
-	for (unsigned i = 0; i < c->n && last != UINT64_MAX; i++) {
-		uint64_t count, have;
-
-		if (!view_list(&v, c, i) || query_list_count(&count, &v, list))
-			continue;
-		have = count - query_list_oldest(v.t, count);
-		have = have < last ? have : last;
-		c->position[i].next = count - have;
-		last -= have;
-	}
-	return c;
-}
-
-void dta_list_close(struct dta_cursor *c)
-{
-	if (c)
-		free(c->position);
-	free(c);
-}
-
-/* What epoch i has; *lost grows. */
-static int64_t read_epoch(struct dta_cursor *c, unsigned i,
-			  const struct table_view *v, void *entries, size_t max,
-			  uint64_t *lost)
-{
-	struct query_sources *p = &c->d->sources;
-	struct position *at = &c->position[i];
-	uint64_t count, next, gone;
-	int64_t n = query_list_count(&count, v, c->list);
-
-	for (; !n && at->next < count; at->next = next) {
-		uint64_t want = count - at->next;
-
-		want = query_list_at_once(v, want < max ? want : max);
-		n = query_list_read(v, c->list, at->next, entries, want, &next,
-				    &gone);
-		if (n < 0)
-			break;
-		if (query_epoch_stale(p, i)) { /* it was cleared meanwhile */
-			*lost += count - at->next;
-			at->damaged = true;
-			return check_gone(c->d);
-		}
-		*lost += gone;
-		c->index = next - (uint64_t)n;
-		c->at = at->at;
-	}
-	if (n >= 0)
-		return n;
-	at->damaged = true;
-	query_source_failed(p, at->at.source);
-	return check_gone(c->d) < 0
-		       ? -EIO
-		       : error_set(&c->d->error, (int)n, "%s: list %u: %s",
-				   v->t->name, c->list,
-				   n == -EBADMSG ? "a damaged block"
-						 : strerror((int)-n));
-}
-
-int64_t dta_list_read(struct dta_cursor *c, void *entries, size_t max,
+int64_t dta_list_read(struct dta *d, const struct dta_table *t, uint64_t epoch,
+		      uint32_t list, uint64_t *index, void *entries, size_t max,
 		      uint64_t *lost)
 {
 	struct table_view v;
+	uint64_t next;
 	int64_t n;
+	unsigned at;
+	int rc = view_list(&v, &at, d, t, epoch, list);
 
 	*lost = 0;
-	n = follow_epochs(c);
-	for (unsigned i = c->n; i-- > 0 && !n && max;)
-		if (view_list(&v, c, i))
-			n = read_epoch(c, i, &v, entries, max, lost);
+	if (rc < 0)
+		return rc;
+	n = query_list_read(&v, list, *index, entries,
+			    query_list_at_once(&v, max), &next, lost);
+	rc = check_list(d, &v, at, list, n < 0 ? (int)n : 0);
+	if (rc < 0)
+		return rc;
+	*index = next;
 	return n;
-}
-
-uint64_t dta_list_at(const struct dta_cursor *c, uint64_t *epoch,
-		     uint32_t *source)
-{
-	if (epoch)
-		*epoch = c->at.epoch;
-	if (source)
-		*source = c->at.source;
-	return c->index;
 }
 
 /* --- counters ------------------------------------------------------------- */

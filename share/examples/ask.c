@@ -3,10 +3,11 @@
  * ask.c - asks a collector's memory, by libdta(3):
  *
  *	cc ask.c $(pkg-config --cflags --libs dta) -o ask
- *	ask SOURCE			the tables of a region, or of a
- *snapshot: a SOURCE that ends with .snap ask SOURCE TABLE KEY...
- *their answers, as CSV ask SOURCE TABLE LIST...	entries of lists ask
- *counters of the programs that run
+ *
+ * ask SOURCE: the tables of a region, or of a snapshot (*.snap);
+ * ask SOURCE TABLE KEY...: their answers;
+ * ask SOURCE TABLE LIST...: the entries of lists;
+ * ask: the counters of the programs that run.
  */
 #include <dta.h>
 #include <err.h>
@@ -87,32 +88,34 @@ static void ask_keys(struct dta *d, const struct dta_table *t, char **text,
 	free(value);
 }
 
+/* Each epoch has a list of its own. */
 static void print_list(struct dta *d, const struct dta_table *t, uint32_t list)
 {
 	size_t len = dta_table_number(t, "value");
-	struct dta_cursor *c = dta_list_open(d, t, list, UINT64_MAX);
 	char *entry = calloc(ENTRIES, len);
-	uint64_t lost, epoch;
+	uint64_t lost, epoch, newest;
 	int64_t n;
 
-	if (!c || !entry)
+	if (!entry || dta_epochs(d, &epoch, &newest) < 0)
 		errx(1, "%s", dta_error(d));
-	do { /* to follow the list: wait at 0, and go on */
-		n = dta_list_read(c, entry, ENTRIES, &lost);
-		if (n < 0)
-			warnx("%s", dta_error(d));
-		for (int64_t i = 0; i < n; i++) {
-			uint64_t index = dta_list_at(c, &epoch, NULL);
+	for (; epoch <= newest; epoch++) {
+		uint64_t next = 0;
 
-			printf("%" PRIu32 " %" PRIu64 " %" PRIu64 " ", list,
-			       index + (uint64_t)i, epoch);
-			print_value(t, NULL, entry + (size_t)i * len);
-			printf("\n");
-		}
-		if (lost)
-			warnx("%" PRIu64 " entries lost", lost);
-	} while (n && n != -EIO);
-	dta_list_close(c);
+		do { /* to follow the list: wait at 0, and go on */
+			n = dta_list_read(d, t, epoch, list, &next, entry,
+					  ENTRIES, &lost);
+			if (n < 0 && n != -ENOENT)
+				warnx("%s", dta_error(d));
+			for (int64_t i = 0; i < n; i++) {
+				printf("%" PRIu32 " %" PRIu64 " %" PRIu64 " ",
+				       list, next - (uint64_t)(n - i), epoch);
+				print_value(t, NULL, entry + (size_t)i * len);
+				printf("\n");
+			}
+			if (lost)
+				warnx("%" PRIu64 " entries lost", lost);
+		} while (n > 0 || (!n && lost));
+	}
 	free(entry);
 }
 

@@ -20,6 +20,7 @@ What fails raises dta.Error, an OSError. numpy and pandas are needed by what
 returns theirs, and by nothing else.
 """
 import ctypes
+import errno
 import os
 import sys
 import weakref
@@ -29,13 +30,12 @@ __all__ = ["open", "counters", "version", "Error", "Source", "Table"]
 
 _FOUND = ("found", "not_found", "ambiguous", "unreadable")
 _ALL = 2**64 - 1
-_ENODEV = 19
 
 Counter = namedtuple("Counter", "program release region input output stage unit "
                      "name role value pid level")
 Answer = namedtuple("Answer", "key answer value text agreed matched copies valid "
                     "holes epoch source")
-Entry = namedtuple("Entry", "index value text epoch source")
+Entry = namedtuple("Entry", "index value text epoch")
 
 
 class Error(OSError):
@@ -71,9 +71,8 @@ for _name, _returns, _takes in (
         ("map", _p, (_p, _p, _u)), ("read", _i, (_p, _p, _u, _u, _p, _z)),
         ("key", _i, (_p, _p, _s, _p)), ("value_text", None, (_p, _p, _p, _z)),
         ("ask", ctypes.c_int64, (_p, _p, _p, _z, _p, _z, _p)),
-        ("list_open", _p, (_p, _p, _n, _u)),
-        ("list_read", ctypes.c_int64, (_p, _p, _z, _p)),
-        ("list_at", _u, (_p, _p, _p)), ("list_close", None, (_p,)),
+        ("list_count", _i, (_p, _p, _u, _n, _p, _p)),
+        ("list_read", ctypes.c_int64, (_p, _p, _u, _n, _p, _p, _z, _p)),
         ("counters", _i, (_s, _EACH, _p))):
     _call = getattr(_lib, "dta_" + _name)
     _call.restype, _call.argtypes = _returns, _takes
@@ -371,41 +370,66 @@ class Answers:
 
 class List:
     """A place in a list. Iteration gives what there is now; again, what is new.
-    lost: entries that were overwritten before they were read."""
+    lost: entries that were overwritten before they were read. Epochs before the
+    newest are looked at, too, as a writer may still be in one."""
 
     def __init__(self, table, number, last):
         self.table, self.number, self.lost = table, number, 0
-        self._c = table.source._check(
-            _lib.dta_list_open(table._d, table._t, number, last))
-        self._end = weakref.finalize(self, _lib.dta_list_close, self._c)
+        self._index = {}  # of the next entry, by epoch
+        oldest, self._newest = table.source.epochs
+        for epoch in range(self._newest, oldest - 1, -1):
+            first, count = _u(), _u()
+            rc = _lib.dta_list_count(table._d, table._t, epoch, number,
+                                     ctypes.byref(first), ctypes.byref(count))
+            if rc == -errno.ENOENT:
+                continue
+            table.source._check(rc)
+            have = min(count.value - first.value, last)
+            self._index[epoch] = 0 if last == _ALL else count.value - have
+            last -= have if last != _ALL else 0
+
+    def _epochs(self):
+        oldest, newest = self.table.source.epochs
+        before, self._newest = self._newest, max(self._newest, newest)
+        if oldest > before + 1:
+            raise Error(errno.ESTALE, f"epochs {before + 1} to {oldest - 1} went "
+                        "by unread")
+        self._index = {e: self._index.get(e, 0) for e in range(oldest, newest + 1)}
+        return self._index
 
     def read(self, most=4096):
-        """The next entries, of one epoch: index of the first, epoch, source, and
-        their bytes; None: there are none yet."""
-        room = ctypes.create_string_buffer(most * self.table.value_len)
-        lost, epoch, source = _u(), _u(), _n()
-        n = _lib.dta_list_read(self._c, room, most, ctypes.byref(lost))
-        self.lost += lost.value
-        if not self.table.source._check(n):
-            return None
-        index = _lib.dta_list_at(self._c, ctypes.byref(epoch),
-                                 ctypes.byref(source))
-        return (index, epoch.value, self.table.source._name(source.value),
-                room.raw[:n * self.table.value_len])
+        """The next entries, of one epoch: index of the first, epoch, and their
+        bytes; None: there are none yet."""
+        t, room = self.table, ctypes.create_string_buffer(
+            most * self.table.value_len)
+        for epoch, index in self._epochs().items():
+            lost, at = _u(1), _u(index)
+            n = 0
+            while not n and lost.value:
+                n = _lib.dta_list_read(t._d, t._t, epoch, self.number,
+                                       ctypes.byref(at), room, most,
+                                       ctypes.byref(lost))
+                if n == -errno.ENOENT:
+                    break
+                t.source._check(n)
+                self.lost += lost.value
+            self._index[epoch] = at.value
+            if n > 0:
+                return at.value - n, epoch, room.raw[:n * t.value_len]
+        return None
 
     def __iter__(self):
         size = self.table.value_len
         while block := self.read():
-            index, epoch, source, data = block
+            index, epoch, data = block
             for i in range(len(data) // size):
                 value = data[i * size:(i + 1) * size]
-                yield Entry(index + i, value, self.table.text(value), epoch,
-                            source)
+                yield Entry(index + i, value, self.table.text(value), epoch)
 
     def array(self):
         """What there is now, or is new, as an array of numpy."""
         import numpy
 
         blocks = iter(self.read, None)
-        return numpy.frombuffer(b"".join(block[3] for block in blocks),
+        return numpy.frombuffer(b"".join(block[2] for block in blocks),
                                 self.table.value_type())
