@@ -48,11 +48,9 @@ void respond(struct opts *o, struct region *r);
 /* Serves --verbs until a signal comes; exits on an error. */
 void nic_run(const struct opts *o, struct region *r);
 
-/*
- * A row for each immediate, from the software responder, a device, or a
+/* A row for each immediate, from the software responder, a device, or a
  * translator of another process. A region keeps the last REGION_IMMEDIATES;
- * those overwritten before they could be read are counted as missed.
- */
+ * those overwritten before they could be read are counted as missed. */
 struct notify;
 
 /* Reports immediates from now on. Without --notify it is NULL, which the other
@@ -70,10 +68,8 @@ void notify_close(struct notify *n);
 /* The region's ticket, with the addresses given. The caller frees it. */
 void ticket_for(struct ticket *t, const struct opts *o, const struct region *r);
 
-/*
- * Writes a ticket to a file, "-" is stdout: a file is replaced at once, so that
- * a translator reads the old one or the new one. Returns 0 or -errno.
- */
+/* Writes a ticket to a file, "-" is stdout: a file is replaced at once, so that
+ * a translator reads the old one or the new one. Returns 0 or -errno. */
 int ticket_put(const struct ticket *t, const char *path);
 
 /* Whether ticket_put() could: 0 or -errno. NULL and "-" are fine. */

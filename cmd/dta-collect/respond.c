@@ -289,10 +289,8 @@ static void open_cores(struct run *run)
 		cli_fail("-j: %s", err.text);
 }
 
-/*
- * A collector on an interface is reached by the interface's own addresses: a
- * card takes no frames for others. What was given stays.
- */
+/* A collector on an interface is reached by the interface's own addresses: a
+ * card takes no frames for others. What was given stays. */
 static void take_addresses(struct ticket *at, const char *interface)
 {
 	struct live_address own;

@@ -162,10 +162,8 @@ static void show_head(struct rows *rows, const char *src, const char *dst,
 
 /* --- tables -------------------------------------------------------------- */
 
-/*
- * The table that a report is for; NULL if there is none, or none are known.
- * DTA/0 names no table: the first that fits takes it.
- */
+/* The table that a report is for; NULL if there is none, or none are known.
+ * DTA/0 names no table: the first that fits takes it. */
 static const struct table *
 table_of_report(const struct ticket *t, const struct dta_report *r, bool dta0)
 {
@@ -190,10 +188,8 @@ static uint64_t bytes_touched(const struct roce *r)
 	return is_atomic(r->opcode) ? 8 : r->dma_len;
 }
 
-/*
- * The table whose memory an operation hits: R_Key and bounds fit; NULL if none.
- * *offset: from the table's start.
- */
+/* The table whose memory an operation hits: R_Key and bounds fit; NULL if none.
+ * *offset: from the table's start. */
 static const struct table *
 table_of_request(const struct ticket *t, const struct roce *r, uint64_t *offset)
 {

@@ -96,10 +96,8 @@ struct csv_row {
 	uint8_t hop, path_len; /* of a postcard */
 };
 
-/*
- * Reads a row. 1; 0: it is no report, but an answer that was not found; or
- * -EINVAL and what is wrong.
- */
+/* Reads a row. 1; 0: it is no report, but an answer that was not found; or
+ * -EINVAL and what is wrong. */
 int csv_row_read(struct csv_row *r, const struct csv_columns *c,
 		 char *const *field, int n, struct error *err);
 

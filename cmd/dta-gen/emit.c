@@ -19,10 +19,8 @@ enum {
 	REPORTER_PORT = 49374, /* the published reporters' source port */
 };
 
-/*
- * Sets Ethernet addresses. In a capture they are locally administered; the
- * source ends in the switch's id. On an interface they are real ones.
- */
+/* Sets Ethernet addresses. In a capture they are locally administered; the
+ * source ends in the switch's id. On an interface they are real ones. */
 static int find_addresses(struct gen *g, struct error *err)
 {
 	const struct gen_options *o = &g->o;

@@ -179,10 +179,8 @@ uint64_t list_buf_reserve(struct list_buf *b, const struct table_view *v,
 	return some;
 }
 
-/*
- * Prints the entries [from, until) of a list, and adds those that are
- * overwritten to *lost. Returns where it stopped: until, or the list's end.
- */
+/* Prints the entries [from, until) of a list, and adds those that are
+ * overwritten to *lost. Returns where it stopped: until, or the list's end. */
 static uint64_t print_entries(struct entries *e, unsigned target,
 			      unsigned epoch, const struct table_view *v,
 			      uint32_t list, uint64_t from, uint64_t until,
@@ -297,10 +295,8 @@ static void print_lists(struct entries *e)
 	}
 }
 
-/*
- * -f reads the lists ten times a second. After a rotation, it reads the epoch
- * before, too, until the next rotation: a writer may still write there.
- */
+/* -f reads the lists ten times a second. After a rotation, it reads the epoch
+ * before, too, until the next rotation: a writer may still write there. */
 
 /* How far each list of each target has been read in one epoch. */
 struct progress {

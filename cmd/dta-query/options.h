@@ -74,10 +74,8 @@ static inline void row_end_or_exit(struct rows *r)
 		cli_fail("standard output: %s", strerror(-rc));
 }
 
-/*
- * Reads the command line into *o, which holds the defaults, or in the shell the
- * options that it was started with. Exits on misuse.
- */
+/* Reads the command line into *o, which holds the defaults, or in the shell the
+ * options that it was started with. Exits on misuse. */
 void options_read(struct opts *o, int argc, char **argv);
 
 #endif

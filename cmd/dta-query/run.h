@@ -38,11 +38,9 @@ struct list_buf {
 uint64_t list_buf_reserve(struct list_buf *b, const struct table_view *v,
 			  uint64_t n);
 
-/*
- * Lists in p->epoch the epochs of a list, and returns an element for each: the
+/* Lists in p->epoch the epochs of a list, and returns an element for each: the
  * number of its entries. If a machine is lost meanwhile, its mirror's epochs
- * replace it. The caller frees the array.
- */
+ * replace it. The caller frees the array. */
 struct list_epoch {
 	int64_t count;	/* -ENOENT: not there, or also elsewhere; -errno */
 	uint64_t begin; /* for the caller: the entry to begin at */

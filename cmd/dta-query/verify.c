@@ -351,10 +351,8 @@ static void check_epoch(struct list_check *c, unsigned epoch,
 	c->end = entries < c->end ? c->end - entries : 0;
 }
 
-/*
- * Checks a list in all epochs. Entries that no epoch has are missing if the
- * rings have room for them; others were overwritten.
- */
+/* Checks a list in all epochs. Entries that no epoch has are missing if the
+ * rings have room for them; others were overwritten. */
 static void check_list(struct list_check *c)
 {
 	struct query_sources *p = c->v->sources;

@@ -46,11 +46,9 @@ extern const struct cli cli;
 /* Reads and checks the options; exits on a bad one. */
 struct opts options_read(int argc, char **argv);
 
-/*
- * keylog.c: writes the keys of reports, one a line, since memory stores only
+/* keylog.c: writes the keys of reports, one a line, since memory stores only
  * their checksums. A key is skipped while it is in a small cache of recent
- * keys: some keys are repeated, none is left out.
- */
+ * keys: some keys are repeated, none is left out. */
 struct keylog;
 
 /* Exits if the file cannot be written. The n tables outlive it. */

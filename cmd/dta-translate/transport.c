@@ -76,10 +76,8 @@ static int open_packets(struct run *r, void (*turn)(void *run),
 	return packet_transport_open(&r->transport, &po, err);
 }
 
-/*
- * One -T TABLE:FIELD=VALUE. Only what the translator alone decides can be
- * changed: another geometry would miss the slots that queries read.
- */
+/* One -T TABLE:FIELD=VALUE. Only what the translator alone decides can be
+ * changed: another geometry would miss the slots that queries read. */
 static void apply_setting(struct table *table, unsigned n, const char *setting)
 {
 	static const char *const fields[] = {"copies", "batch",	   "flush",

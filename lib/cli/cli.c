@@ -386,11 +386,9 @@ void cli_catch_hangup(void)
 
 /* --- the beginning and the end ------------------------------------------- */
 
-/*
- * A full disk must not pass for success. EBADF of fclose() is no error: stdout
+/* A full disk must not pass for success. EBADF of fclose() is no error: stdout
  * was closed before the program began, and if anything had been written,
- * fflush() would have failed first. ferror() has no reason for its failure.
- */
+ * fflush() would have failed first. ferror() has no reason for its failure. */
 static void close_stdout(void)
 {
 	bool failed = ferror(stdout);

@@ -45,10 +45,8 @@ void cli_refuse(const char *fmt, ...)
  * wrong; else 1: what it names cannot be opened. */
 void cli_fail_option(const char *option, int rc, const struct error *err)
 	__attribute__((noreturn));
-/*
- * Exits with 2 if a file, and one that will be written, are the same one: an
- * input would be overwritten before it is read. - and NULL are no files.
- */
+/* Exits with 2 if a file, and one that will be written, are the same one: an
+ * input would be overwritten before it is read. - and NULL are no files. */
 void cli_check_distinct_files(const char *file, const char *written);
 
 /*

@@ -17,11 +17,9 @@ void cli_may_write(const char *file);
 /* The thread, and all that it starts from now on, execute nothing. */
 void cli_no_exec(void);
 
-/*
- * The same, and they open nothing but what was named before, the page
+/* The same, and they open nothing but what was named before, the page
  * (live.h) and /proc. To be called when all is open, before worker threads
- * start. Says if it cannot be, unless quiet.
- */
+ * start. Says if it cannot be, unless quiet. */
 void cli_confine(bool quiet);
 
 #endif

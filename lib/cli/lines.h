@@ -34,10 +34,8 @@ void lines_close(struct lines *l);
  */
 char *lines_next(struct lines *l, size_t *len);
 
-/*
- * Reads a block, which overwrites lines taken before. 1; 0 at the end; -EINTR
- * on a signal; -E2BIG for a line that is too long; or -errno.
- */
+/* Reads a block, which overwrites lines taken before. 1; 0 at the end; -EINTR
+ * on a signal; -E2BIG for a line that is too long; or -errno. */
 int lines_more(struct lines *l);
 
 /* Exits with a message if lines_more() failed, other than by -EINTR. */
@@ -46,28 +44,22 @@ void lines_check(const struct lines *l, int rc);
 /* Puts back the line that was taken last: lines_next() takes it again. */
 void lines_unread(struct lines *l, char *line, size_t len);
 
-/*
- * Moves whole lines that are in memory, of max bytes together at most, to
+/* Moves whole lines that are in memory, of max bytes together at most, to
  * another struct lines, which another thread can use. False: call lines_more()
- * first. lines_init() makes such a struct, without a file: 0 or -ENOMEM.
- */
+ * first. lines_init() makes such a struct, without a file: 0 or -ENOMEM. */
 bool lines_move(struct lines *l, struct lines *to, size_t max);
 int lines_init(struct lines *l);
 
 /* --- the fields of a line ------------------------------------------------- */
 
-/*
- * CSV (RFC 4180). A field in quotes may hold commas, and quotes written twice,
- * but no line breaks.
- */
+/* CSV (RFC 4180). A field in quotes may hold commas, and quotes written twice,
+ * but no line breaks. */
 enum {
 	CSV_FIELDS_MAX = 256, /* fields of a header that are looked at */
 };
 
-/*
- * Splits a line, in place, into its first max fields. Returns their number;
- * -EINVAL: a quote is not closed, or is not followed by a comma.
- */
+/* Splits a line, in place, into its first max fields. Returns their number;
+ * -EINVAL: a quote is not closed, or is not followed by a comma. */
 int csv_split(char *line, char **field, int max);
 
 /* The index of the field of this name, or -1. */

@@ -22,10 +22,8 @@ struct cli_live {
 	} beside;
 };
 
-/*
- * Entries of a program's table of options, for opts with a struct cli_live
- * live. The entry of -i itself is in the program's table.
- */
+/* Entries of a program's table of options, for opts with a struct cli_live
+ * live. The entry of -i itself is in the program's table. */
 /* clang-format off */
 #define CLI_LIMIT_OPTIONS(opts)                                                \
 	{ 'c', "count", "N", "stop after so many packets", CLI_SIZE,           \
@@ -59,24 +57,18 @@ void cli_live_set_filter(struct cli_live *l, int argc, char **argv);
  * stderr, unless quiet. port: UDP ports to receive, ends with 0; or NULL. */
 struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet);
 
-/*
- * The path to open for a path: /dev/null if it is a FIFO and cli_stop is set,
- * as open() would wait for the FIFO's other end. Call it again after EINTR.
- */
+/* The path to open for a path: /dev/null if it is a FIFO and cli_stop is set,
+ * as open() would wait for the FIFO's other end. Call it again after EINTR. */
 const char *cli_path_to_open(const char *path);
 
-/*
- * snk_open(), which goes on waiting for the reader of a FIFO after a signal.
+/* snk_open(), which goes on waiting for the reader of a FIFO after a signal.
  * Once cli_stop is set it waits no longer, as with cli_path_to_open(); nor does
- * a write wait for a stalled reader then (snk_until()).
- */
+ * a write wait for a stalled reader then (snk_until()). */
 int cli_snk_open(struct snk **out, const char *path, struct error *err);
 
-/*
- * Prints packets lost on the way in and out, after the program's ledgers: in
+/* Prints packets lost on the way in and out, after the program's ledgers: in
  * text as warnings, if there are any; else as a ledger. s may be NULL; unsent:
- * snk_drops() of the sinks.
- */
+ * snk_drops() of the sinks. */
 void cli_live_drops(const struct cli_live *l, const struct src *s,
 		    uint64_t unsent);
 
@@ -90,10 +82,8 @@ struct cli_limit {
 	uint64_t until_ns; /* of CLOCK_MONOTONIC; UINT64_MAX: no limit */
 };
 
-/*
- * A pace: rate packets a second, exact over time, until count are sent or
- * duration_ns is over. Each is 0 if there is no such limit.
- */
+/* A pace: rate packets a second, exact over time, until count are sent or
+ * duration_ns is over. Each is 0 if there is no such limit. */
 struct cli_pace {
 	double rate;
 	uint64_t count, duration_ns;
@@ -104,11 +94,9 @@ enum {
 	CLI_PACE_OVER = -1,
 };
 
-/*
- * How many of max packets may be sent now; they count as sent. 0: none yet, and
+/* How many of max packets may be sent now; they count as sent. 0: none yet, and
  * *wait_ns is how long until then; with NULL, has waited for so long, or until
- * a signal. CLI_PACE_OVER: a limit is reached. Reads the clock once.
- */
+ * a signal. CLI_PACE_OVER: a limit is reached. Reads the clock once. */
 int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns);
 
 /* Changes the rate of a pace without other limits: the next packet is due one
@@ -145,11 +133,9 @@ const char *cli_page_dir(void);
 
 /* --- the loop ------------------------------------------------------------- */
 
-/*
- * The main loop of a program that receives packets: takes batches from a source
+/* The main loop of a program that receives packets: takes batches from a source
  * until it ends, a limit is reached or a signal comes. It also writes the page,
- * handles SIGUSR1 and SIGHUP, and can wait for other descriptors and times.
- */
+ * handles SIGUSR1 and SIGHUP, and can wait for other descriptors and times. */
 struct cli_loop {
 	const struct cli_live *live; /* limits */
 	struct src *s;
@@ -159,10 +145,8 @@ struct cli_loop {
 	int most; /* packets in a batch, up to CLI_LOOP_MOST; 0: PKT_BATCH */
 	/* The program's functions, all of which get ctx. */
 	void *ctx;
-	/*
-	 * Takes a batch. n = 0: nothing came while the source waited, or a
-	 * signal came. 0 or -errno; err may be set or not.
-	 */
+	/* Takes a batch. n = 0: nothing came while the source waited, or a
+	 * signal came. 0 or -errno; err may be set or not. */
 	int (*take)(void *ctx, const struct pkt *pkts, int n,
 		    struct error *err);
 	void (*report)(void *ctx); /* SIGUSR1: prints its ledgers */
@@ -171,11 +155,9 @@ struct cli_loop {
 	/* snk_drops() of all sinks; NULL: there are none. */
 	uint64_t (*unsent)(void *ctx);
 	void (*hangup)(void *ctx); /* SIGHUP, after cli_catch_hangup() */
-	/*
-	 * What else the loop waits for: descriptors that can be read, and a
+	/* What else the loop waits for: descriptors that can be read, and a
 	 * time of clock_ns(). Both NULL: nothing; the source waits by itself.
-	 * Else the program must have called src_wait(s, 0).
-	 */
+	 * Else the program must have called src_wait(s, 0). */
 	unsigned (*fds)(void *ctx, int *fd, unsigned max);
 	uint64_t (*due)(void *ctx);
 	/* Set by cli_loop(): the source failed, not take(). */
@@ -193,11 +175,9 @@ enum {
 /* Runs until the end. Returns 0, or -errno of the source or of take(). */
 int cli_loop(struct cli_loop *l, struct error *err);
 
-/*
- * Receives packets that are there now, within the limit: for a thread that
+/* Receives packets that are there now, within the limit: for a thread that
  * takes batches in turn with the loop's thread. Returns their number, or 0;
- * the end of the source and its errors are left to the loop.
- */
+ * the end of the source and its errors are left to the loop. */
 int cli_loop_more(struct cli_loop *l, struct pkt *room, int max);
 
 /* Handles signals and the page: for a take() that lasts long. */

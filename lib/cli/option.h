@@ -41,16 +41,12 @@ struct cli_option {
 	uint64_t min, max;
 	double low, high;
 	const char *const *words; /* ends with NULL */
-	/*
-	 * For CLI_CALL. Returns 0, or error_set() with how a message about the
-	 * value goes on: "is not N or N-M".
-	 */
+	/* For CLI_CALL. Returns 0, or error_set() with how a message about the
+	 * value goes on: "is not N or N-M". */
 	int (*read)(void *opts, const char *text, struct error *why);
-	/*
-	 * Rules. needs: options, such as "--count -r|-i", each of which must be
+	/* Rules. needs: options, such as "--count -r|-i", each of which must be
 	 * given, too; of -r|-i either. verbs: subcommands that have this
-	 * option; NULL: all. why: added to the message if needs is not met.
-	 */
+	 * option; NULL: all. why: added to the message if needs is not met. */
 	const char *needs, *verbs, *why;
 	bool rare;	 /* --help-all tells of it, -h does not */
 	const char *was; /* what 1.0 called it, which still works: "-t" */
@@ -91,20 +87,16 @@ void cli_help_options(const struct cli *c, const char *verb);
 /* The index of the verb that a word is; exits if it is none, or NULL. */
 int cli_verb(const struct cli *c, const char *word);
 
-/*
- * Applies the rules to what cli_read() read: groups, verbs (verb < 0: none),
+/* Applies the rules to what cli_read() read: groups, verbs (verb < 0: none),
  * needs. At most one input may be stdin, at most one output stdout, and no
- * output may be the same file as another one. Exits with 2 and a message.
- */
+ * output may be the same file as another one. Exits with 2 and a message. */
 void cli_check(const struct cli *c, const void *opts, int verb);
 /* The same with the verb's name; NULL: none. */
 void cli_check_named(const struct cli *c, const void *opts, const char *verb);
 
-/*
- * If none of the options named (as in a group) was given, and an environment
+/* If none of the options named (as in a group) was given, and an environment
  * variable is set, gives its value to the first of them. To be called between
- * cli_read() and cli_check().
- */
+ * cli_read() and cli_check(). */
 void cli_from_env(const struct cli *c, void *opts, const char *names,
 		  const char *variable);
 
@@ -115,18 +107,14 @@ const char *cli_env(const char *variable);
  * for a flag; NULL: it was not given. */
 const char *cli_option_text(const struct cli *c, const char *name);
 
-/*
- * Stores a value as the option would. A flag takes yes or no. Returns 0, or
+/* Stores a value as the option would. A flag takes yes or no. Returns 0, or
  * -EINVAL and why, as read() does: "is not a number from 1 to 4". text must
- * live as long as *opts.
- */
+ * live as long as *opts. */
 int cli_set(const struct cli_option *o, void *opts, const char *text,
 	    struct error *why);
-/*
- * Reads a set of names, for a read(): "a,b", "none" or "all"; NULL: all. *set
+/* Reads a set of names, for a read(): "a,b", "none" or "all"; NULL: all. *set
  * has a bit for each name; of(i) is the name of bit i, or NULL after the last.
- * 0, or -EINVAL and why.
- */
+ * 0, or -EINVAL and why. */
 int cli_read_set(unsigned *set, const char *text, const char *(*of)(unsigned),
 		 unsigned all, struct error *why);
 /* For CSV on stdout: exits with 2 if the set has several kinds of rows. */

@@ -159,11 +159,9 @@ static int set_text(const struct field *field, const struct reader *r,
 	return 0;
 }
 
-/*
- * Names go to other programs, and through a shell on another machine: nothing
+/* Names go to other programs, and through a shell on another machine: nothing
  * that looks like an option, and no character that a shell would interpret. An
- * address (field->use), which no shell gets, may have the brackets of IPv6.
- */
+ * address (field->use), which no shell gets, may have the brackets of IPv6. */
 static int set_name(const struct field *field, void *reader, const char *value,
 		    struct error *err)
 {

@@ -69,10 +69,8 @@ struct cluster {
 	struct cluster_generation *generation; /* oldest first */
 };
 
-/*
- * Reads a file, or an open one called name in messages. err says FILE:LINE:
- * reason. Returns 0, or -errno with nothing to free.
- */
+/* Reads a file, or an open one called name in messages. err says FILE:LINE:
+ * reason. Returns 0, or -errno with nothing to free. */
 int cluster_read(struct cluster *c, const char *path, struct error *err);
 int cluster_parse(struct cluster *c, FILE *in, const char *name,
 		  struct error *err);

@@ -227,11 +227,9 @@ static const struct collector *find_ticket(const struct members *m,
 	return NULL;
 }
 
-/*
- * Under a ticket that was used already, PSNs and lists continue where they are,
+/* Under a ticket that was used already, PSNs and lists continue where they are,
  * if its collector still is a member. If it was taken out, they are no longer
- * known: the same ticket's heads would overwrite what was stored since.
- */
+ * known: the same ticket's heads would overwrite what was stored since. */
 static int continue_sequence(const struct packet_transport *p, struct ticket *t,
 			     struct error *err)
 {

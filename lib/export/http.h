@@ -35,10 +35,8 @@ int http_open(struct http **out, const struct url *u, uint16_t port,
 /* Whether a text stands for itself in a query (RFC 3986, section 2.3). */
 bool http_is_plain(const char *text);
 
-/*
- * POSTs a body to a path, which may have a query. 0: there is a reply, of any
- * status; or -errno with err set: there is none.
- */
+/* POSTs a body to a path, which may have a query. 0: there is a reply, of any
+ * status; or -errno with err set: there is none. */
 int http_post(struct http *h, const char *path, const void *body, size_t len,
 	      struct http_reply *r, struct error *err);
 

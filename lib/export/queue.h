@@ -96,11 +96,9 @@ void queue_last(struct row_sink *s);
 /* How a sink of queue_open() fares. */
 void queue_status(struct row_sink *s, struct queue_status *out);
 
-/*
- * Sends what is left, or keeps it, and ends the threads: the ledger adds up
+/* Sends what is left, or keeps it, and ends the threads: the ledger adds up
  * then. Takes end_ns and a second at most, whatever the database does.
- * close() calls it if it was not called. 0; -ETIMEDOUT: not all was sent.
- */
+ * close() calls it if it was not called. 0; -ETIMEDOUT: not all was sent. */
 int queue_end(struct row_sink *s);
 
 #endif

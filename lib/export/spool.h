@@ -41,11 +41,9 @@ int spool_open(struct spool **out, const char *dir, const char *name,
  * the disk is full, or the spool holds as much as it may. */
 int spool_append(struct spool *s, struct export_block *b, struct error *err);
 
-/*
- * Finds the oldest block, which the spool goes on to own. 1; 0: there is none;
+/* Finds the oldest block, which the spool goes on to own. 1; 0: there is none;
  * -EBADMSG: its file is damaged or gone, and *lost rows with it; or -errno. The
- * block stays the oldest until spool_done() removes it.
- */
+ * block stays the oldest until spool_done() removes it. */
 int spool_next(struct spool *s, struct export_block **out, uint64_t *lost);
 void spool_done(struct spool *s);
 

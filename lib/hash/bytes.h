@@ -44,11 +44,9 @@ static inline uint64_t hash_bytes(uint64_t seed, const uint8_t *p, size_t len)
 	return rng_mix(h ^ hash_rest(p, len));
 }
 
-/*
- * Keys are compared and copied by loads of 8 bytes. They are a few words long:
+/* Keys are compared and copied by loads of 8 bytes. They are a few words long:
  * a call of memcmp() would cost more, and so would the string instruction that
- * GCC makes of a short memcpy() whose length it does not know.
- */
+ * GCC makes of a short memcpy() whose length it does not know. */
 
 static inline uint64_t key_word(const uint8_t *p)
 {

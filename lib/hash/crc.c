@@ -42,11 +42,9 @@ static inline uint32_t load_le32(const uint8_t *p)
 
 struct crc_poly_data crc_data[CRC_IDS];
 
-/*
- * Eight bytes per step through eight tables ("slicing-by-8": Kounavis and
+/* Eight bytes per step through eight tables ("slicing-by-8": Kounavis and
  * Berry, "Novel Table Lookup-Based Algorithms for High-Performance CRC
- * Generation", IEEE ToC 57(11), 2008).
- */
+ * Generation", IEEE ToC 57(11), 2008). */
 static uint32_t table_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
 			     size_t len)
 {
@@ -151,10 +149,8 @@ static void fill_folds(struct crc_poly_data *d)
 	d->split[1] = power[8] >> 32;
 }
 
-/*
- * Long division of x^96 by P. The quotient has 65 bits; its last, the
- * coefficient of 1, is never needed.
- */
+/* Long division of x^96 by P. The quotient has 65 bits; its last, the
+ * coefficient of 1, is never needed. */
 static void fill_barrett(struct crc_poly_data *d, uint32_t poly)
 {
 	uint32_t reg = 1; /* x^31, about to become x^32 */

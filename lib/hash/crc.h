@@ -62,10 +62,8 @@ void crc_batch(const enum crc_id *ids, unsigned nids,
 enum crc_engine crc_engine(void);
 const char *crc_engine_name(enum crc_engine e);
 
-/*
- * Picks another engine, for tests and benchmarks; not while others compute.
- * Returns 0, or -ENOTSUP if this CPU lacks it.
- */
+/* Picks another engine, for tests and benchmarks; not while others compute.
+ * Returns 0, or -ENOTSUP if this CPU lacks it. */
 int crc_set_engine(enum crc_engine e);
 
 #endif

@@ -44,10 +44,8 @@ struct crc_poly_data {
 
 extern struct crc_poly_data crc_data[CRC_IDS];
 
-/*
- * An engine. extend() works on the bare register: no XOR before and after.
- * batch() is crc_batch() for n > 0 and 0 < len <= CRC_BATCH_LEN.
- */
+/* An engine. extend() works on the bare register: no XOR before and after.
+ * batch() is crc_batch() for n > 0 and 0 < len <= CRC_BATCH_LEN. */
 struct crc_ops {
 	uint32_t (*extend)(enum crc_id id, uint32_t reg, const uint8_t *p,
 			   size_t len);

@@ -37,11 +37,9 @@ PCLMUL static inline __m128i fold(__m128i acc, const uint64_t *k, __m128i next)
 			     next);
 }
 
-/*
- * The register after the 16 bytes v, from 0: v x^32 mod P. Brings the upper
+/* The register after the 16 bytes v, from 0: v x^32 mod P. Brings the upper
  * half down to the lower, 32 bits each, then divides 64 bits by Barrett: of
- * quotient times P, the last 32 bits are the remainder.
- */
+ * quotient times P, the last 32 bits are the remainder. */
 PCLMUL static inline uint32_t reduce(__m128i v, const struct crc_poly_data *d)
 {
 	__m128i barrett = load(d->barrett);
@@ -101,11 +99,9 @@ PCLMUL static inline __m128i first_words(const uint8_t *p, size_t n, int reg)
 	}
 }
 
-/*
- * Short data is loaded word by word. The end of a frame was stored just before,
+/* Short data is loaded word by word. The end of a frame was stored just before,
  * in pieces; a load of several pieces cannot be forwarded from the stores, and
- * waits for the cache: three times as long as all the rest takes.
- */
+ * waits for the cache: three times as long as all the rest takes. */
 PCLMUL __attribute__((noinline)) static uint32_t
 extend_words(enum crc_id id, uint32_t reg, const uint8_t *p, size_t len)
 {
@@ -145,10 +141,8 @@ PCLMUL uint32_t crc_pclmul_extend(enum crc_id id, uint32_t reg,
 	return reduce(acc, d);
 }
 
-/*
- * Bytes before the key are masked off. The register starts as 0, not as ones:
- * the CRC of as many zero bytes makes up for that, since a CRC is linear.
- */
+/* Bytes before the key are masked off. The register starts as 0, not as ones:
+ * the CRC of as many zero bytes makes up for that, since a CRC is linear. */
 PCLMUL static void batch_one(const struct crc_poly_data *d,
 			     const uint8_t *const *keys, size_t len, size_t n,
 			     uint32_t *out)

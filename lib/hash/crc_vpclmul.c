@@ -99,10 +99,8 @@ VPCLMUL static inline __m512i load_keys(const uint8_t *const *keys,
 	return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
-/*
- * The third dwords of four registers' lanes, in the order of keys: register j,
- * lane i is key 4 i + j, by load_keys().
- */
+/* The third dwords of four registers' lanes, in the order of keys: register j,
+ * lane i is key 4 i + j, by load_keys(). */
 VPCLMUL static inline __m512i collect(const __m512i *r)
 {
 	__m512 low = _mm512_shuffle_ps(_mm512_castsi512_ps(r[0]),

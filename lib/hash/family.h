@@ -43,11 +43,9 @@ uint32_t hash_chunk(enum hash_family f, unsigned copy, const uint8_t *key,
 uint32_t hash_hop(enum hash_family f, unsigned hop, const uint8_t *key,
 		  size_t len);
 
-/*
- * The same over n keys of one length, at full speed: slot[c][k] for c < copies,
+/* The same over n keys of one length, at full speed: slot[c][k] for c < copies,
  * hop[i][k] for i < hops, sum[k] unless sum is NULL. Keys need CRC_HEADROOM
- * (crc.h) readable bytes before them.
- */
+ * (crc.h) readable bytes before them. */
 void hash_slots(enum hash_family f, unsigned copies, const uint8_t *const *keys,
 		size_t len, size_t n, uint32_t *const *slot, uint32_t *sum);
 void hash_chunks(enum hash_family f, unsigned copies, unsigned hops,
@@ -60,11 +58,9 @@ static inline uint64_t hash_mod(uint32_t hash, uint64_t units)
 	return units & (units - 1) ? hash % units : hash & (units - 1);
 }
 
-/*
- * hash_mod() for many hashes and one divisor: a mask, or, where units is no
+/* hash_mod() for many hashes and one divisor: a mask, or, where units is no
  * power of two, two multiplications instead of a division (Lemire, Kaser, Kurz:
- * "Faster remainder by direct computation", 2019).
- */
+ * "Faster remainder by direct computation", 2019). */
 struct hash_units {
 	uint64_t units, mask;
 	uint64_t factor; /* 2^64 / units, rounded up; 0: use the mask */

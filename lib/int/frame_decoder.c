@@ -238,11 +238,9 @@ static int restore_packet(struct int_frame_decoder *d,
 	return 0;
 }
 
-/*
- * A packet without INT: decodes all of its IOAM traces. The first one is taken
+/* A packet without INT: decodes all of its IOAM traces. The first one is taken
  * for its path, for others are of other namespaces. The packet counts under
- * traces if one was good, else under the first error.
- */
+ * traces if one was good, else under the first error. */
 static int decode_traces(struct int_frame_decoder *d, const struct pkt *p)
 {
 	enum ioam_reason r, why = IOAM_END;

@@ -62,11 +62,9 @@ enum {
 
 struct int_frame_decoder_options {
 	const struct int_profile *profile; /* must last */
-	/*
-	 * Where packets go on: those that carried telemetry as they were
+	/* Where packets go on: those that carried telemetry as they were
 	 * before, all others as they came, but for reports, which end here,
-	 * and copies (D of INT 2.x, C before). NULL: nowhere.
-	 */
+	 * and copies (D of INT 2.x, C before). NULL: nowhere. */
 	struct snk *out;
 	/* Gets records as they are made, some at a time; they point into the
 	 * frames. 0, or an -errno that ends int_decode_frames(). */

@@ -48,11 +48,9 @@ enum int_field {
 	INT_FIELDS,
 };
 
-/*
- * Where a field is among a hop's bytes. Its word, 4 or 8 bytes, is all ones
+/* Where a field is among a hop's bytes. Its word, 4 or 8 bytes, is all ones
  * where the node cannot tell (INT 2.1, section 5.8). IOAM says so of each field
- * (RFC 9197, section 4.4.2): then the word is the field alone, 1 to 8 bytes.
- */
+ * (RFC 9197, section 4.4.2): then the word is the field alone, 1 to 8 bytes. */
 struct int_part {
 	uint8_t at, len; /* bytes; len 1 to 8 */
 	uint8_t word;	 /* where its word begins */
@@ -100,10 +98,8 @@ struct int_layout {
 bool int_layout_make(struct int_layout *out, const struct int_word *words,
 		     unsigned bits, uint32_t bitmap);
 
-/*
- * Writes a hop of layout->len bytes: of the fields in has (1 << enum int_field)
- * their values, all else all ones.
- */
+/* Writes a hop of layout->len bytes: of the fields in has (1 << enum int_field)
+ * their values, all else all ones. */
 void int_put(uint8_t *hop, const struct int_layout *layout, uint32_t has,
 	     const uint64_t value[INT_FIELDS]);
 
@@ -203,11 +199,9 @@ struct int_from {
 	uint32_t time; /* ingress, the reporter's clock, low bits, ns */
 };
 
-/*
- * One packet that the network carried. Pointers lead into the frame it came in.
+/* One packet that the network carried. Pointers lead into the frame it came in.
  * The flow's packet is what the hosts sent: without INT headers and tunnels
- * that INT has added, addresses and ports restored.
- */
+ * that INT has added, addresses and ports restored. */
 struct int_record {
 	uint64_t ts_ns;	     /* when the collector had it */
 	uint8_t format;	     /* enum int_format */
@@ -224,11 +218,9 @@ struct int_record {
 	uint16_t source_len;   /* bytes */
 };
 
-/*
- * Set key, key_len and ip_len by a packet, captured from its IP header on, or
+/* Set key, key_len and ip_len by a packet, captured from its IP header on, or
  * by a frame. If it is not IP, or is cut before its ports, the flow is unknown:
- * key_len and ip_len are 0.
- */
+ * key_len and ip_len are 0. */
 void int_record_set_ip(struct int_record *rec, const uint8_t *ip, size_t len);
 void int_record_set_frame(struct int_record *rec, const uint8_t *frame,
 			  size_t len);

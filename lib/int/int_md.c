@@ -57,11 +57,9 @@ static int mpls_skip(struct cur *c)
 	return 0;
 }
 
-/*
- * From a packet of that Ethernet type, steps over Ethernet header, VLAN tags
+/* From a packet of that Ethernet type, steps over Ethernet header, VLAN tags
  * and MPLS labels. Returns the type of what follows, below 1 if it is unknown.
- * *at: the field with that type; NULL: there is none, as behind labels.
- */
+ * *at: the field with that type; NULL: there is none, as behind labels. */
 static int skip_link(struct cur *c, uint16_t type, const uint8_t **at)
 {
 	int next = type;
@@ -123,10 +121,8 @@ static size_t shim_words_0_5(const struct search *s)
 	       (size_t)(h[1] & INT_HOP_WORDS_MASK) * h[3];
 }
 
-/*
- * The shim at the cursor, and INT behind it. Its first byte tells versions
- * apart: 2.x has the type in the high half.
- */
+/* The shim at the cursor, and INT behind it. Its first byte tells versions
+ * apart: 2.x has the type in the high half. */
 static enum int_result find_shim(struct search *s, bool tail)
 {
 	const uint8_t *p = cur_take(&s->l4.c, INT_SHIM_LEN);
@@ -578,11 +574,9 @@ static void set_flow(struct int_record *rec, const struct int_place *at,
 		int_record_set_ip(rec, c.p, cur_left(&c));
 }
 
-/*
- * Bytes at a stack's end that only the source has added. In the profile's
+/* Bytes at a stack's end that only the source has added. In the profile's
  * domain: source_words, and what is left over from whole hops. In another: none
- * if hops have a word for each DS instruction, and are whole; else all.
- */
+ * if hops have a word for each DS instruction, and are whole; else all. */
 static uint32_t source_len(const struct int_profile *p,
 			   const struct int_record *rec, uint32_t len,
 			   uint32_t hop_len)
@@ -701,10 +695,8 @@ static enum int_result md_0_5(struct int_record *rec,
 	return r;
 }
 
-/*
- * Ver 4, D, R 27. The text of May 2020 had E, M and HopML as MD has them, and
- * the rest reserved: known by a HopML that is enough for the instructions.
- */
+/* Ver 4, D, R 27. The text of May 2020 had E, M and HopML as MD has them, and
+ * the rest reserved: known by a HopML that is enough for the instructions. */
 static enum int_result mx(struct int_record *rec, const struct int_place *at,
 			  const uint8_t *h)
 {

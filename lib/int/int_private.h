@@ -32,11 +32,9 @@ struct int_l4 {
 enum int_result int_locate(struct int_place *out, struct int_l4 *l4,
 			   uint16_t type, const uint8_t *frame, size_t len);
 
-/*
- * Change a packet, here and in a node on the way (tests/tools/int_push.h). They
+/* Change a packet, here and in a node on the way (tests/tools/int_push.h). They
  * add to sum what the change adds to the checksum of the header at l4: RFC
- * 1624, a one's complement sum that is not folded yet.
- */
+ * 1624, a one's complement sum that is not folded yet. */
 /* len bytes at p were put into the packet. */
 void int_sum_bytes(uint32_t *sum, const uint8_t *p, size_t len);
 void int_set16(uint8_t *p, uint16_t v, uint32_t *sum);

@@ -42,11 +42,9 @@
 	NODE, PORTS, LATENCY(1), QUEUE, TIMES(8, 1), PORTS2(4), UTILIZATION,   \
 	BUFFER, [15] = COMPLEMENT,                                             \
 }
-/*
- * BMv2's clock counts microseconds. GEANT's programs for it multiply times, but
+/* BMv2's clock counts microseconds. GEANT's programs for it multiply times, but
  * not latencies, by 1000: github.com/GEANT-DataPlaneProgramming/int-platforms
- * 4898901, p4src/int_v1.0/include/int_transit.p4 and headers.p4.
- */
+ * 4898901, p4src/int_v1.0/include/int_transit.p4 and headers.p4. */
 #define WORDS_BMV2(time) {                                                     \
 	NODE, PORTS, LATENCY(1000), QUEUE, TIMES(8, (time)), PORTS2(2),        \
 	UTILIZATION, [15] = COMPLEMENT,                                        \

@@ -21,10 +21,8 @@ static bool is_ioam_option(uint8_t type)
 	return type == IOAM_OPTION || type == IOAM_OPTION_FIXED;
 }
 
-/*
- * Bytes of the extension header of type next at p, by its own length, which may
- * be above left. 0: options can be neither in it nor behind it.
- */
+/* Bytes of the extension header of type next at p, by its own length, which may
+ * be above left. 0: options can be neither in it nor behind it. */
 static size_t extension_len(uint8_t next, const uint8_t *p, size_t left)
 {
 	if (left < 8)
@@ -430,11 +428,9 @@ struct ioam_snapshot ioam_snapshot_of(const struct int_hops *h, unsigned i)
 	};
 }
 
-/*
- * The hop-by-hop header with the option behind those that it has. Its length is
+/* The hop-by-hop header with the option behind those that it has. Its length is
  * a multiple of 8, which aligns the option; a new one begins with padding to 4.
- * Returns its length, -EINVAL or -EMSGSIZE.
- */
+ * Returns its length, -EINVAL or -EMSGSIZE. */
 static int make_header(uint8_t out[NET_IP6_OPTIONS_MAX], const uint8_t *old,
 		       size_t old_len, uint8_t next,
 		       const struct ioam_request *ask)

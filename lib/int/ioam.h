@@ -81,11 +81,9 @@ struct ioam_reader {
 void ioam_begin(struct ioam_reader *r, struct ioam_decoder *d,
 		const uint8_t *frame, size_t len);
 
-/*
- * Decodes the next IOAM option. IOAM_OK: *out is set; its layout lasts as
+/* Decodes the next IOAM option. IOAM_OK: *out is set; its layout lasts as
  * int_layouts_get() says. IOAM_END: no more. Others: why it was not decoded;
- * *out is undefined, and the next call goes on behind the option.
- */
+ * *out is undefined, and the next call goes on behind the option. */
 enum ioam_reason ioam_next(struct ioam_reader *r, struct ioam *out);
 
 /* The snapshot of node i, i < h->n, of a trace whose nodes have them. */

@@ -85,11 +85,9 @@ static void set_own(struct int_record *rec, const struct int_layout *layout,
 		rec->flags |= INT_RESERVED;
 }
 
-/*
- * Begins the record with the packet that the report is about: INT in it, or its
+/* Begins the record with the packet that the report is about: INT in it, or its
  * flow. A report about a report is refused: the inner one comes by itself, and
- * if reports are reported, there is no end.
- */
+ * if reports are reported, there is no end. */
 static enum treport_reason look_inside(struct treport *t,
 				       struct treport_decoder *d, uint8_t flags)
 {

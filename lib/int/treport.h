@@ -77,10 +77,8 @@ struct treport_reader {
 	uint8_t version; /* as int_from.version: 0, 1, 2 */
 };
 
-/*
- * Begins to read a UDP payload of len bytes. Returns TREPORT_OK, or why the
- * whole datagram is refused; it then counts as one report.
- */
+/* Begins to read a UDP payload of len bytes. Returns TREPORT_OK, or why the
+ * whole datagram is refused; it then counts as one report. */
 enum treport_reason treport_begin(struct treport_reader *r,
 				  struct treport_decoder *d,
 				  const uint8_t *payload, size_t len);
@@ -108,11 +106,9 @@ struct treport_fields {
 	size_t inner_len;
 };
 
-/*
- * Writes the UDP payload of a datagram with one report. Returns its length,
+/* Writes the UDP payload of a datagram with one report. Returns its length,
  * -ENOBUFS, or -EINVAL if the version cannot express it. In 2.0 it is padded
- * with zeros to whole words.
- */
+ * with zeros to whole words. */
 int treport_encode(uint8_t *buf, size_t cap, const struct treport_fields *f);
 
 #endif

@@ -75,11 +75,9 @@ extern const struct ledger label_southbound_ledger;
 
 struct label_southbound;
 
-/*
- * exec: the shell command; its environment is environment and LABEL_DEVICE, its
+/* exec: the shell command; its environment is environment and LABEL_DEVICE, its
  * output goes to stderr. trouble: called when commands of a switch begin to
- * fail, and with why NULL when they succeed again. Returns NULL: no memory.
- */
+ * fail, and with why NULL when they succeed again. Returns NULL: no memory. */
 struct label_southbound *
 label_southbound_open(const char *exec, char *const *environment,
 		      void (*trouble)(uint32_t device, const char *why));

@@ -93,11 +93,9 @@ static inline uint64_t label_interval(const struct label_policy *p, uint8_t s)
 double label_probability(const struct label_policy *p, uint8_t s,
 			 unsigned items, uint64_t elapsed_us);
 
-/*
- * Whether a packet that has items labels is to be labelled; specific: it is of
+/* Whether a packet that has items labels is to be labelled; specific: it is of
  * a specific flow. The registers stay unchanged until label_wrote(), for the
- * packet may have no room for a label (label_push()).
- */
+ * packet may have no room for a label (label_push()). */
 bool label_decide(const struct label_policy *p, const struct label_port *port,
 		  unsigned items, bool specific, uint64_t now_us,
 		  struct rng *rng);
@@ -184,11 +182,9 @@ struct label_outcome {
 	size_t export; /* of the frame to export; 0: there is none */
 };
 
-/*
- * Passes a frame through the device. out and export have room for cap bytes;
+/* Passes a frame through the device. out and export have room for cap bytes;
  * len + LABEL_GROWTH are enough. What is exported is the labelled frame, up to
- * LABEL_EXPORT_REST bytes behind the labels. export NULL: nothing is.
- */
+ * LABEL_EXPORT_REST bytes behind the labels. export NULL: nothing is. */
 struct label_outcome label_hop_pass(struct label_hop *h,
 				    const struct label_transit *t,
 				    const uint8_t *frame, size_t len,

@@ -15,11 +15,9 @@ const struct label_format label_format_default = {
 	.export_port = LABEL_EXPORT_PORT,
 };
 
-/*
- * Reads the IP header at c. net_ip_decode() will not do: it goes on to the IPv6
+/* Reads the IP header at c. net_ip_decode() will not do: it goes on to the IPv6
  * extension headers, which are behind the labels. v->claims is set even if the
- * header is malformed.
- */
+ * header is malformed. */
 static int ip_header(struct label_view *v, const struct label_format *f,
 		     struct cur *c)
 {

@@ -146,11 +146,9 @@ int label_southbound_add(struct label_southbound *o,
 
 /* --- commands ------------------------------------------------------------- */
 
-/*
- * Runs exec by sh, with all lines on its stdin and its output on stderr. It
+/* Runs exec by sh, with all lines on its stdin and its output on stderr. It
  * leads a process group of its own, so that a signal reaches its children, and
- * it cannot read from the terminal. 0 or an errno.
- */
+ * it cannot read from the terminal. 0 or an errno. */
 static int start_command(const struct label_southbound *o,
 			 struct label_switch *sw)
 {

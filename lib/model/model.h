@@ -74,17 +74,13 @@ struct plan_config {
 
 double plan_success(const struct plan_config *p, double load);
 
-/*
- * The largest load whose success, which falls as the load grows, is still
- * >= want; 0 if none, infinite for want <= 0.
- */
+/* The largest load whose success, which falls as the load grows, is still
+ * >= want; 0 if none, infinite for want <= 0. */
 double plan_largest_load(const struct plan_config *p, double want);
 
-/*
- * Closed forms of INT-label, sections 4.2 and 4.3: how likely a port's labels
+/* Closed forms of INT-label, sections 4.2 and 4.3: how likely a port's labels
  * arrive in time, and how many labels a packet carries. All times are in one
- * unit, of the caller's choice.
- */
+ * unit, of the caller's choice. */
 
 enum {
 	MODEL_TREE_HOPS = 5, /* of the longest path of a fat tree */

@@ -59,11 +59,9 @@ size_t key_type_len(enum key_type t)
 	return (unsigned)t < KEY_TYPES ? types[t].len : 0;
 }
 
-/*
- * Parsing. Each take_x() reads one thing at s->p and steps over it; or returns
+/* Parsing. Each take_x() reads one thing at s->p and steps over it; or returns
  * false, and s->p is where that thing should begin, s->want its description. A
- * number has no sign, no blank and no leading zero.
- */
+ * number has no sign, no blank and no leading zero. */
 struct cursor {
 	const char *p;
 	const char *want;

@@ -58,10 +58,8 @@ struct key_error {
 	const char *want; /* "a port from 0 to 65535" */
 };
 
-/*
- * Text to bytes. out has room for KEY_MAX; len is the length the table wants.
- * Returns 0; or -EINVAL, and err (may be NULL) is filled in.
- */
+/* Text to bytes. out has room for KEY_MAX; len is the length the table wants.
+ * Returns 0; or -EINVAL, and err (may be NULL) is filled in. */
 int key_parse_at(uint8_t *out, enum key_type t, size_t len, const char *text,
 		 struct key_error *err);
 

@@ -56,11 +56,9 @@ static inline bool net_ip4_sum_right(const uint8_t ip[NET_IP4_LEN])
 	       0;
 }
 
-/*
- * The same for the common case at once, here so that it can be inlined: no VLAN
+/* The same for the common case at once, here so that it can be inlined: no VLAN
  * tag, IPv4 without options or fragments, no UDP checksum, and nothing wrong.
- * False: net_udp_decode() tells why.
- */
+ * False: net_udp_decode() tells why. */
 static inline bool net_udp4_plain(struct net_udp *out, const uint8_t *frame,
 				  size_t len)
 {
@@ -132,10 +130,8 @@ int net_ip_decode(struct net_ip *out, uint16_t type, struct cur *c);
 /* One's complement sum (RFC 1071) of len bytes, complemented, host order. */
 uint16_t net_checksum(const void *data, size_t len);
 
-/*
- * Whether the checksum of a UDP datagram of len bytes is right, none or
- * partial. src: the source address, behind it the destination.
- */
+/* Whether the checksum of a UDP datagram of len bytes is right, none or
+ * partial. src: the source address, behind it the destination. */
 bool net_udp_sum_right(const uint8_t *src, uint8_t version, const uint8_t *udp,
 		       size_t len);
 
@@ -158,11 +154,9 @@ struct net_udp4 {
 	uint8_t tos, ttl;
 };
 
-/*
- * Writes Ethernet, IPv4 (DF set, right checksum) and UDP (checksum 0) headers
+/* Writes Ethernet, IPv4 (DF set, right checksum) and UDP (checksum 0) headers
  * for a payload of payload_len bytes that follows them. Returns the header
- * length (42), or -ENOBUFS.
- */
+ * length (42), or -ENOBUFS. */
 int net_udp4_encode(uint8_t *buf, size_t cap, const struct net_udp4 *h,
 		    size_t payload_len);
 
@@ -178,10 +172,8 @@ enum {
 	NET_UDP6_LEN = NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN,
 };
 
-/*
- * The same for IPv6: 62 bytes, or -ENOBUFS. The UDP checksum is that of the
- * payload; NULL: 0, which is for tunnels alone (RFC 6936).
- */
+/* The same for IPv6: 62 bytes, or -ENOBUFS. The UDP checksum is that of the
+ * payload; NULL: 0, which is for tunnels alone (RFC 6936). */
 int net_udp6_encode(uint8_t *buf, size_t cap, const struct net_udp6 *h,
 		    const void *payload, size_t payload_len);
 

@@ -225,11 +225,9 @@ enum dta_opcode {
 	DTA_OPCODES = 16, /* a nibble */
 };
 
-/*
- * Why a NACK. Its sequence number is the last one accepted in order. A reporter
+/* Why a NACK. Its sequence number is the last one accepted in order. A reporter
  * sends one to DTA_PORT, too, with the last number that it will not send any
- * more, and is answered with DTA_NACK_STATE.
- */
+ * more, and is answered with DTA_NACK_STATE. */
 enum dta_nack_reason {
 	DTA_NACK_STATE = 0, /* no fault. From a reporter: asks for it */
 	DTA_NACK_GAP = 1,

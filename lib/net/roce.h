@@ -67,11 +67,9 @@ const char *roce_opcode_name(uint8_t opcode);
  */
 int roce_decode(struct roce *out, const uint8_t *frame, size_t len);
 
-/*
- * Writes a whole frame: headers, payload, pad, iCRC; UDP checksum 0, DF set.
+/* Writes a whole frame: headers, payload, pad, iCRC; UDP checksum 0, DF set.
  * Returns its length, -ENOBUFS, or -EINVAL: an unknown opcode, a payload where
- * the opcode takes none or above 4096 bytes, a field above its bits.
- */
+ * the opcode takes none or above 4096 bytes, a field above its bits. */
 int roce_encode(uint8_t *buf, size_t cap, const struct roce *r);
 
 /* The UDP source port of a queue pair's packets: for ECMP, as a NIC's. */
@@ -92,10 +90,8 @@ enum roce_offset {
 	ROCE_AT_PAYLOAD = ROCE_AT_RETH + ROCE_RETH_LEN, /* of a WRITE */
 };
 
-/*
- * What the iCRC covers (annex A17.3): eight bytes of ones, then the packet from
- * its IP header on, where fields that routers change count as ones.
- */
+/* What the iCRC covers (annex A17.3): eight bytes of ones, then the packet from
+ * its IP header on, where fields that routers change count as ones. */
 enum {
 	ICRC_ONES = 8,
 };
@@ -127,11 +123,9 @@ static inline void icrc_mask(uint8_t *ip, size_t ip_len)
 	icrc_mask_udp(ip + ip_len);
 }
 
-/*
- * iCRC of a packet: ip points at the IP header, len counts from there to just
+/* iCRC of a packet: ip points at the IP header, len counts from there to just
  * before the iCRC, and takes in the BTH at least (else 0). Stored least
- * significant byte first.
- */
+ * significant byte first. */
 uint32_t roce_icrc(const uint8_t *ip, size_t len);
 
 #endif

@@ -193,11 +193,9 @@ static ssize_t give_raw(void *capture, char *to, size_t room)
 	return (ssize_t)room;
 }
 
-/*
- * Whether libpcap would find a block without waiting. Only libpcap knows the
+/* Whether libpcap would find a block without waiting. Only libpcap knows the
  * byte order of its length. In the wrong one, a length below 64 KiB gets
- * larger, so the smaller is taken. Where that is wrong, libpcap waits.
- */
+ * larger, so the smaller is taken. Where that is wrong, libpcap waits. */
 static bool is_ready(const struct capture *s)
 {
 	const uint8_t *p = s->raw + s->raw_at;

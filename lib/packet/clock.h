@@ -20,11 +20,9 @@ static inline bool clock_was_set(uint64_t last_ns, uint64_t now_ns)
 	return now_ns < last_ns && last_ns - now_ns > CLOCK_BACK_NS;
 }
 
-/*
- * The time that a packet's stamp says has passed, ns. *last_ns: the latest
+/* The time that a packet's stamp says has passed, ns. *last_ns: the latest
  * stamp so far. Packets out of order do not count; where the clock was set
- * back, time goes on from there.
- */
+ * back, time goes on from there. */
 static inline uint64_t clock_step(uint64_t *last_ns, uint64_t now_ns)
 {
 	uint64_t ns = now_ns > *last_ns ? now_ns - *last_ns : 0;

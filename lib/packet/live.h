@@ -33,10 +33,8 @@ enum {
 
 struct live_options {
 	enum live_kind kind;
-	/*
-	 * UDP destination ports that are wanted, 0 for no more; none: all
-	 * packets. Others may be left out; LIVE_XDP leaves them to the host.
-	 */
+	/* UDP destination ports that are wanted, 0 for no more; none: all
+	 * packets. Others may be left out; LIVE_XDP leaves them to the host. */
 	uint16_t port[LIVE_PORTS];
 	const char *filter; /* a BPF filter expression as tcpdump's, or NULL */
 	bool promiscuous;
@@ -68,11 +66,9 @@ bool live_address(struct live_address *out, const char *name);
 /* Bytes that an IP packet on an interface may have; 0: it is not there. */
 unsigned live_mtu(const char *name);
 
-/*
- * The Ethernet address of a neighbour on an interface of that name; false: the
+/* The Ethernet address of a neighbour on an interface of that name; false: the
  * kernel does not know it. A link that is set down loses them all, the
- * permanent ones, too.
- */
+ * permanent ones, too. */
 bool live_neighbour(uint8_t mac[6], const char *name, uint8_t version,
 		    const uint8_t *ip);
 

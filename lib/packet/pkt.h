@@ -31,11 +31,9 @@ struct pkt {
 	uint64_t ts_ns;	     /* since the epoch */
 };
 
-/*
- * Prefetches the first bytes of a packet that is decoded some packets later.
+/* Prefetches the first bytes of a packet that is decoded some packets later.
  * Batches lie in order, but the CPU by itself does not look ahead beyond a page
- * of 4096 bytes, and little beyond what it waits for.
- */
+ * of 4096 bytes, and little beyond what it waits for. */
 static inline void pkt_prefetch(const struct pkt *p, uint32_t bytes)
 {
 	for (uint32_t at = 0; at < bytes; at += 64)
@@ -80,10 +78,8 @@ int src_hold_batches(struct src *s, unsigned calls);
 uint64_t src_done(const struct src *s);
 uint64_t src_size(const struct src *s);
 
-/*
- * How long src_rx() waits for its first packet: ms, -1 (the default) for ever.
- * When that is over it returns -EAGAIN. A capture in a file never waits.
- */
+/* How long src_rx() waits for its first packet: ms, -1 (the default) for ever.
+ * When that is over it returns -EAGAIN. A capture in a file never waits. */
 void src_wait(struct src *s, int ms);
 
 /* A descriptor that polls readable when src_rx() has something to do. */
@@ -100,10 +96,8 @@ void src_close(struct src *s); /* NULL is fine */
 /* Opens a nanosecond pcap file for writing, "-" for stdout. */
 int snk_open(struct snk **out, const char *path, struct error *err);
 
-/*
- * Once *stop is set, a stalled reader of a pipe is not waited for any more: a
- * write fails with -ECANCELED if the reader takes nothing for a second.
- */
+/* Once *stop is set, a stalled reader of a pipe is not waited for any more: a
+ * write fails with -ECANCELED if the reader takes nothing for a second. */
 void snk_until(struct snk *s, const atomic_int *stop);
 
 /* Room for one frame of up to len bytes (at most PKT_MAX), or NULL with errno

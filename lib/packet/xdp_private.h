@@ -11,11 +11,9 @@
  * does not say. */
 unsigned xdp_queues(const struct iface *i, bool out);
 
-/*
- * xsk_socket__create(), which waits for a queue that is taken: the kernel lets
+/* xsk_socket__create(), which waits for a queue that is taken: the kernel lets
  * go of a closed socket's a little later than close() does. Returns 0 or
- * -errno.
- */
+ * -errno. */
 int xdp_create(struct xsk_socket **out, const struct iface *i, unsigned queue,
 	       struct xsk_umem *umem, struct xsk_ring_cons *rx,
 	       struct xsk_ring_prod *tx, const struct xsk_socket_config *c);

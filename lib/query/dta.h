@@ -85,19 +85,15 @@ uint64_t dta_table_number(const struct dta_table *t, const char *name);
  * show. NULL: no such text. */
 const char *dta_table_text(const struct dta_table *t, const char *name);
 
-/*
- * What a value is made of (show in a layout): the name of part i, its type
+/* What a value is made of (show in a layout): the name of part i, its type
  * ("u32", "flow4", "hex"...), and its place in the value. Without a show, it is
- * one part in hex. NULL behind the last part.
- */
+ * one part in hex. NULL behind the last part. */
 const char *dta_table_part(const struct dta_table *t, unsigned i,
 			   const char **type, size_t *offset, size_t *length);
 
-/*
- * A region's table where it is mapped, for reading: "length" bytes, that others
+/* A region's table where it is mapped, for reading: "length" bytes, that others
  * write meanwhile. Epoch 0 is the newest. NULL: it is not in this process's
- * memory, but in a snapshot or on another machine.
- */
+ * memory, but in a snapshot or on another machine. */
 const void *dta_map(struct dta *d, const struct dta_table *t, uint64_t epoch);
 
 /* Copies bytes of a table from anywhere. -EBADMSG: a damaged block. */

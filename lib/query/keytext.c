@@ -18,10 +18,8 @@ static const char *const examples[KEY_TYPES] = {
 	[KEY_U32] = "1234",
 };
 
-/*
- * Copies a text without blanks, in lower case and with > for ->. out has room
- * for KEY_TEXT_MAX bytes. False: the text is empty or too long.
- */
+/* Copies a text without blanks, in lower case and with > for ->. out has room
+ * for KEY_TEXT_MAX bytes. False: the text is empty or too long. */
 static bool strip_text(char *out, const char *text)
 {
 	size_t n = 0;

@@ -192,10 +192,8 @@ static void find_slots(struct batch_slots *s, const struct table_view *v,
 		}
 }
 
-/*
- * Loads all slots of a batch in a loop that does nothing else, so that as many
- * loads are under way as the machine allows.
- */
+/* Loads all slots of a batch in a loop that does nothing else, so that as many
+ * loads are under way as the machine allows. */
 static inline __attribute__((always_inline)) void
 load_words(struct batch_slots *s, const struct table_view *v, unsigned copies,
 	   size_t n)

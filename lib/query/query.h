@@ -53,10 +53,8 @@ struct query_rule {
 /* "found", "not_found", "ambiguous", "unreadable". */
 const char *query_answer_name(enum query_answer a);
 
-/*
- * Reads "plurality", "first", "unique" or "consensus:T" (T from 2 to 4), and
- * sets policy and threshold. Returns 0 or -EINVAL.
- */
+/* Reads "plurality", "first", "unique" or "consensus:T" (T from 2 to 4), and
+ * sets policy and threshold. Returns 0 or -EINVAL. */
 int query_policy_parse(const char *text, struct query_rule *r);
 
 /* Key-Write answers to a batch of keys. */
@@ -68,10 +66,8 @@ struct query_keywrite_answers {
 	uint8_t *value; /* the caller's room for v->t->value_len bytes each */
 };
 
-/*
- * Looks up n <= QUERY_BATCH keys, with CRC_HEADROOM readable bytes before each;
- * at memory speed, where the table is mapped.
- */
+/* Looks up n <= QUERY_BATCH keys, with CRC_HEADROOM readable bytes before each;
+ * at memory speed, where the table is mapped. */
 void query_keywrite(struct query_keywrite_answers *out,
 		    const struct table_view *v, const struct query_rule *rule,
 		    const uint8_t *const *keys, size_t n);
@@ -156,11 +152,9 @@ int64_t query_list_read(const struct table_view *v, uint32_t list,
 			uint64_t from, void *buf, uint64_t max, uint64_t *next,
 			uint64_t *lost);
 
-/*
- * How many of n entries one query_list_read() should read. Far memory takes a
+/* How many of n entries one query_list_read() should read. Far memory takes a
  * few round trips for a call, however many entries it reads, so it reads up to
- * 16 MiB; other memory what fits into a cache.
- */
+ * 16 MiB; other memory what fits into a cache. */
 uint64_t query_list_at_once(const struct table_view *v, uint64_t n);
 
 /* The oldest entry that can be read when count have been written. */
@@ -174,16 +168,12 @@ static inline uint64_t query_list_oldest(const struct table *t, uint64_t count)
 /* Entries ever written to a list below t->lists. 0 or -errno. */
 int query_list_count(uint64_t *out, const struct table_view *v, uint32_t list);
 
-/*
- * How full a table is, and how likely its keys are found. Units are counted by
- * a scan, since a region keeps no count of them (dta-region(5)).
- */
+/* How full a table is, and how likely its keys are found. Units are counted by
+ * a scan, since a region keeps no count of them (dta-region(5)). */
 
-/*
- * Calls each() with every unit of a table (slot, chunk, counter, entry of a
+/* Calls each() with every unit of a table (slot, chunk, counter, entry of a
  * ring) whose bytes are not all zero, until *stop. Returns how many units could
- * not be read, or -ENOMEM.
- */
+ * not be read, or -ENOMEM. */
 typedef void query_scan_unit(void *ctx, uint64_t unit, const uint8_t *bytes);
 int64_t query_scan(const struct table_view *v, query_scan_unit *each, void *ctx,
 		   const atomic_int *stop);
@@ -207,11 +197,9 @@ struct query_load {
 	bool sum_fits; /* 64 bits */
 };
 
-/*
- * Estimates the share of used units only, from a sample of at_most units evenly
+/* Estimates the share of used units only, from a sample of at_most units evenly
  * spaced (append: of lists). With 10,000 its standard error is half a per cent
- * at most. NAN: none could be read.
- */
+ * at most. NAN: none could be read. */
 double query_load_sample(const struct table_view *v, uint64_t at_most);
 
 /* The same of the fullest table of a memory in its newest epoch. */

@@ -108,30 +108,24 @@ void query_sources_close(struct query_sources *p);
 /* Before keys are looked up: lists the epochs again if they have changed. */
 void query_sources_refresh(struct query_sources *p);
 
-/*
- * Lists in p->epoch the epochs of one key; for a list, the key is its id,
- * big-endian. Without a cluster, all keys have the same epochs.
- */
+/* Lists in p->epoch the epochs of one key; for a list, the key is its id,
+ * big-endian. Without a cluster, all keys have the same epochs. */
 void query_sources_for_key(struct query_sources *p, const uint8_t *key,
 			   size_t len);
 
 /* Whether p->epoch[epoch] no longer exists. */
 bool query_epoch_stale(struct query_sources *p, unsigned epoch);
 
-/*
- * Whether a source can no longer be read. Of a collector, it warns once, and
- * the mirror may answer; else p->gone says why, and the program should end.
- */
+/* Whether a source can no longer be read. Of a collector, it warns once, and
+ * the mirror may answer; else p->gone says why, and the program should end. */
 bool query_source_failed(struct query_sources *p, unsigned source);
 
 /* A key or list has no answer because a collector cannot be reached: sets
  * p->failed, unless the program was told to stop. */
 void query_sources_set_failed(struct query_sources *p);
 
-/*
- * Whether p->epoch[epoch] is a snapshot of an epoch that the region has, too:
- * sums and lists must not count it twice.
- */
+/* Whether p->epoch[epoch] is a snapshot of an epoch that the region has, too:
+ * sums and lists must not count it twice. */
 bool query_epoch_repeats(const struct query_sources *p, unsigned epoch);
 
 /* Finds the tables of a kind (0: of any), or the named one. 0; -ENOENT: none.

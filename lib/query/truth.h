@@ -33,10 +33,8 @@ struct keymap {
 void keymap_init(struct keymap *m, size_t key_len, size_t record_len);
 void keymap_fini(struct keymap *m);
 
-/*
- * Finds the record of a key, or adds one that is all zero. It is valid until
- * the next call. NULL: no memory.
- */
+/* Finds the record of a key, or adds one that is all zero. It is valid until
+ * the next call. NULL: no memory. */
 void *keymap_get(struct keymap *m, const uint8_t *key);
 
 /* Record and key of index i. CRC_HEADROOM bytes before the key are there. */
@@ -47,11 +45,9 @@ enum {
 	TRUTH_HOPS = 16, /* hops that a report can name (dta(7), REPORTS) */
 };
 
-/*
- * The expected answer for a key: a record of a keymap. copies: the smallest
+/* The expected answer for a key: a record of a keymap. copies: the smallest
  * redundancy of its reports; slots of higher copies may hold an older value.
- * last: the number of the row that reported it last, from 1.
- */
+ * last: the number of the row that reported it last, from 1. */
 struct truth_key {
 	uint64_t copies : 8, last : 56;
 	union {
@@ -94,10 +90,8 @@ void truth_fini(struct truth *t);
 /* Reads the next line, the header first; overwrites its text. */
 int truth_line(struct truth *t, char *line, struct error *err);
 
-/*
- * Hops of a key's path: its path_len; if that is unknown, all of a chunk, or as
- * many as were reported if these are more.
- */
+/* Hops of a key's path: its path_len; if that is unknown, all of a chunk, or as
+ * many as were reported if these are more. */
 unsigned truth_path_len(const struct truth_key *k, const struct table *t);
 
 /* Whether all hops were reported. */
@@ -115,11 +109,9 @@ enum truth_verdict {
 	VERDICTS,
 };
 
-/*
- * The verdict on the reply for a key of any table but Append. A path is right
+/* The verdict on the reply for a key of any table but Append. A path is right
  * if it is whole and as long as the one reported: one longer than a chunk of
- * the table never is.
- */
+ * the table never is. */
 enum truth_verdict truth_verdict_of(const struct table *t,
 				    const struct truth_key *want,
 				    const struct query_reply *r);

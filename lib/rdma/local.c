@@ -69,11 +69,9 @@ static uint64_t local_head(struct transport *transport, unsigned table,
 	return region_list_count(l->region, l->table[table], l->epoch, list);
 }
 
-/*
- * A run: operations of one verb, length and table, inside the table and
+/* A run: operations of one verb, length and table, inside the table and
  * aligned. Each loop stops at the first operation that is not, and returns how
- * many it has done.
- */
+ * many it has done. */
 struct run {
 	uint8_t *mem;
 	uint64_t last;	/* offset that is still inside */

@@ -137,18 +137,14 @@ struct transport {
 	 * something was, or nothing was sent, or the reason is unknown. */
 	const char *(*unacked_reason)(struct transport *t);
 	uint64_t (*unsent)(const struct transport *t); /* packets */
-	/*
-	 * Opens a second transport to the same memory, for another thread:
+	/* Opens a second transport to the same memory, for another thread:
 	 * begin(), exec(), end(), head() and busy() of both may be called at
-	 * the same time. The clone is closed first. NULL: cannot be cloned.
-	 */
+	 * the same time. The clone is closed first. NULL: cannot be cloned. */
 	int (*clone)(struct transport *t, struct transport **out,
 		     struct error *err);
-	/*
-	 * Carries out messages of two words (message.h) as long as they are of
+	/* Carries out messages of two words (message.h) as long as they are of
 	 * the first one's kind and inside their table. Returns the words done;
-	 * the rest is for exec(). NULL: everything is.
-	 */
+	 * the rest is for exec(). NULL: everything is. */
 	size_t (*exec_pairs)(struct transport *t, const uint64_t *word,
 			     size_t words);
 	void (*close)(struct transport *t);

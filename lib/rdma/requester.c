@@ -295,10 +295,8 @@ static int send_probe(struct roce_out *o, unsigned table, uint32_t psn)
 			     o->ts_ns);
 }
 
-/*
- * Probes an open queue pair. The three PSNs are so far apart that one is past,
- * whatever the responder expects: its queue pair may have been made anew.
- */
+/* Probes an open queue pair. The three PSNs are so far apart that one is past,
+ * whatever the responder expects: its queue pair may have been made anew. */
 static int probe_connection(struct roce_out *o, unsigned table)
 {
 	struct requester *q = &o->qp[table].q;

@@ -26,10 +26,8 @@ struct roce_cached_template {
 	struct roce_template template;
 };
 
-/*
- * Requests of a queue pair that may have to be sent again, in order, numbered
- * as in snd.h. The window has room for `size' of them: end - una <= size.
- */
+/* Requests of a queue pair that may have to be sent again, in order, numbered
+ * as in snd.h. The window has room for `size' of them: end - una <= size. */
 struct requester_request {
 	struct op op; /* data points at payload */
 	uint8_t opcode;

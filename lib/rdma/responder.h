@@ -52,19 +52,15 @@ struct responder_ledger {
 
 extern const struct ledger responder_ledger;
 
-/*
- * r is open for writing; t is its ticket (starting PSNs, R_Keys, addresses).
- * Both outlive the responder, and so do answers, which may be NULL.
- */
+/* r is open for writing; t is its ticket (starting PSNs, R_Keys, addresses).
+ * Both outlive the responder, and so do answers, which may be NULL. */
 int responder_open(struct responder **out, struct region *r,
 		   const struct ticket *t, struct snk *answers,
 		   const struct responder_options *o, struct error *err);
 /* Returns 0 or -errno of the answers' sink. n <= PKT_BATCH. */
 int responder_rx(struct responder *p, const struct pkt *pkts, size_t n);
-/*
- * Makes all queue pairs anew from a ticket of the region, also those in error.
- * Packets under way to the old ones are refused by their PSN.
- */
+/* Makes all queue pairs anew from a ticket of the region, also those in error.
+ * Packets under way to the old ones are refused by their PSN. */
 int responder_reopen(struct responder *p, const struct ticket *t,
 		     struct error *err);
 /*

@@ -87,11 +87,9 @@ struct responder_replies {
 /* Makes the CRCs, except of REPLY_REPEATED, once all values are set. */
 void replies_checksum(struct responder_replies *replies);
 
-/*
- * Sends all replies in order. replays: of each table; values of atomics are
+/* Sends all replies in order. replays: of each table; values of atomics are
  * stored there and looked up for REPLY_REPEATED. Returns 0 or -errno, and adds
- * the number of repeated replies found to *again.
- */
+ * the number of repeated replies found to *again. */
 int replies_send(struct responder_replies *replies, struct replays *replays,
 		 struct snk *to, uint64_t *again);
 void replies_drop(struct responder_replies *replies);
@@ -124,11 +122,9 @@ struct header_cache {
 	struct header_entry at[HEADER_CACHE_MAX];
 };
 
-/*
- * Decodes those of n <= ROCE_BATCH packets whose headers are in the cache: out
+/* Decodes those of n <= ROCE_BATCH packets whose headers are in the cache: out
  * is what roce_decode() makes of them, qps their queue pairs, or NULL if the
- * iCRC is wrong. Returns a bit for each of them.
- */
+ * iCRC is wrong. Returns a bit for each of them. */
 uint32_t header_cache_match(struct header_cache *c, const struct pkt *pkts,
 			    unsigned n, struct roce *out,
 			    struct responder_qp **qps);
@@ -305,11 +301,9 @@ unsigned responder_qp_reply(const struct responder *p,
 			    const struct verdict *v,
 			    struct responder_replies *replies, uint64_t ts_ns);
 
-/*
- * Carries out n checked operations. If replies is not NULL, an atomic's
+/* Carries out n checked operations. If replies is not NULL, an atomic's
  * immediate is the number of its reply (or REPLY_NO_NUMBER), which gets the
- * value found. 0 or -errno.
- */
+ * value found. 0 or -errno. */
 int responder_exec(struct responder *p, const struct op *op, size_t n,
 		   struct responder_replies *replies);
 

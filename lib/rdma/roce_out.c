@@ -249,10 +249,8 @@ static int put_request(struct roce_out *o, const struct op *op, uint8_t opcode,
 	return send_request(o, op, opcode);
 }
 
-/*
- * One operation: a request, or several if it is longer than a packet may be.
- * *taken: the last one was not dropped.
- */
+/* One operation: a request, or several if it is longer than a packet may be.
+ * *taken: the last one was not dropped. */
 static int accept_op(struct roce_out *o, const struct op *op, bool *taken)
 {
 	const struct table *t = &o->t->table[op->table];
@@ -628,11 +626,9 @@ struct requester_ledger roce_out_ledger(const struct roce_out *o, bool open)
 	return l;
 }
 
-/*
- * Whether a collector's lists can be those that we wrote to: each holds no more
+/* Whether a collector's lists can be those that we wrote to: each holds no more
  * than we sent, and no less than it confirmed. That is the oldest head not
- * confirmed yet, less a batch.
- */
+ * confirmed yet, less a batch. */
 static bool same_lists(const struct roce_out *o, unsigned i,
 		       const uint64_t *heads)
 {
@@ -682,11 +678,9 @@ static void renew_lists(struct roce_out *o, unsigned i, const struct ticket *t)
 	o->generation++;
 }
 
-/*
- * Whether a new ticket leads where the old one does, and nothing was refused
+/* Whether a new ticket leads where the old one does, and nothing was refused
  * there: then the connection may well live, and answers about what is under way
- * are still to come. The caller has it probed.
- */
+ * are still to come. The caller has it probed. */
 static bool is_same_qp(const struct roce_out *o, unsigned i,
 		       const struct ticket *t)
 {

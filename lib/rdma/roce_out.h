@@ -28,27 +28,21 @@ enum {
 	ROCE_OUT_WINDOW_MAX = 1 << 20, /* PSNs have 24 bits */
 };
 
-/*
- * t and sink outlive the transport. ack_every: AckReq on every n-th packet of a
- * queue pair, 0 never; with a window, 0: a quarter of it.
- */
+/* t and sink outlive the transport. ack_every: AckReq on every n-th packet of a
+ * queue pair, 0 never; with a window, 0: a quarter of it. */
 int roce_out_open(struct roce_out **out, const struct ticket *t,
 		  struct snk *sink, unsigned ack_every, struct error *err);
 struct transport *roce_out_transport(struct roce_out *o);
 void roce_out_close(struct roce_out *o);
 
-/*
- * Called in the middle of exec() when a window has no room: takes in answers
+/* Called in the middle of exec() when a window has no room: takes in answers
  * (roce_out_answers(), roce_out_tick()), having flushed the sink. Returns 1 to
- * go on waiting, 0 when the request is to be dropped and counted, or -errno.
- */
+ * go on waiting, 0 when the request is to be dropped and counted, or -errno. */
 typedef int roce_out_wait(void *ctx);
 
-/*
- * Turns on the window, before the first operation: up to size requests of each
+/* Turns on the window, before the first operation: up to size requests of each
  * RC queue pair (1 to ROCE_OUT_WINDOW_MAX), rounded up to a power of 2. wait
- * may be NULL: always 0.
- */
+ * may be NULL: always 0. */
 int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
 		    void *ctx, struct error *err);
 
@@ -65,11 +59,9 @@ extern const struct ledger dart_ledger;
 int roce_out_dart(struct roce_out *o, struct error *err);
 struct dart_ledger roce_out_dart_ledger(const struct roce_out *o);
 
-/*
- * Processes answers, each for one of n transports (several collectors). Times
+/* Processes answers, each for one of n transports (several collectors). Times
  * are of a clock that never goes back. Returns 0 or -errno of a sink. The
- * caller flushes, as after roce_out_tick() and the transport's own calls.
- */
+ * caller flushes, as after roce_out_tick() and the transport's own calls. */
 int roce_out_answers(struct roce_out *const *transports, unsigned n,
 		     const struct pkt *pkts, size_t npkts, uint64_t now_ns);
 
@@ -99,11 +91,9 @@ bool roce_out_stale(const struct roce_out *o);
 int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		      struct error *err);
 
-/*
- * What became of requests, with a window: requests = acked + uc + drops by
+/* What became of requests, with a window: requests = acked + uc + drops by
  * reason, at any time. A request is what one packet carries: an operation, or a
- * piece of one that is longer than the path MTU.
- */
+ * piece of one that is longer than the path MTU. */
 struct requester_ledger {
 	uint64_t requests;
 	uint64_t acked;	      /* the collector has carried them out */
@@ -148,10 +138,8 @@ struct roce_out_progress roce_out_progress(const struct roce_out *o,
 /* The PSN that a table's next request would have. */
 uint32_t roce_out_psn(const struct roce_out *o, unsigned table);
 
-/*
- * Health of a collector that should acknowledge requests. Each change is
- * reported once, with its likely cause and what to do, and so is recovery.
- */
+/* Health of a collector that should acknowledge requests. Each change is
+ * reported once, with its likely cause and what to do, and so is recovery. */
 enum roce_out_health_state {
 	ROCE_OUT_HEALTHY,
 	ROCE_OUT_SILENT,  /* nothing is confirmed */
@@ -169,11 +157,9 @@ struct roce_out_health {
 	} table[TABLE_MAX];
 };
 
-/*
- * To be called a few times a second; away: no call for more than a second.
+/* To be called a few times a second; away: no call for more than a second.
  * waits: reports are left unread while the window is full. Returns whether the
- * state has changed, which err describes.
- */
+ * state has changed, which err describes. */
 bool roce_out_check_health(struct roce_out_health *st, const struct roce_out *o,
 			   uint64_t now_ns, bool away, bool waits,
 			   struct error *err);

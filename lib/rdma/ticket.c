@@ -664,11 +664,9 @@ bool ticket_pair_lasts(const struct ticket *was, const struct ticket *now,
 	       !memcmp(was->ip, now->ip, 16);
 }
 
-/*
- * By the time that the ticket is read, the queue pair expects what was sent
+/* By the time that the ticket is read, the queue pair expects what was sent
  * after it was written, so next is right. But not if it lies before the
- * ticket's PSN.
- */
+ * ticket's PSN. */
 uint32_t ticket_psn(const struct ticket *was, const struct ticket *now,
 		    unsigned table, uint32_t next)
 {

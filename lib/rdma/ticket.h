@@ -83,11 +83,9 @@ struct ticket {
 	struct ticket_table at[TABLE_MAX]; /* where each table is */
 };
 
-/*
- * Makes the ticket of a region's current epoch. The caller has set addresses
+/* Makes the ticket of a region's current epoch. The caller has set addresses
  * and MTU; those that are zero become the defaults above. R_Keys belong to the
- * epoch: after a rotation those of an older ticket are refused.
- */
+ * epoch: after a rotation those of an older ticket are refused. */
 int ticket_of_region(struct ticket *t, const struct region *r,
 		     struct error *err);
 
@@ -109,10 +107,8 @@ int ticket_check_mtu(const struct table *tables, unsigned n, unsigned mtu,
 
 int ticket_write(const struct ticket *t, FILE *out);
 
-/*
- * Reads a file ("-": stdin), or an open one called name in messages. err says
- * FILE:LINE: reason. Returns 0, or -errno with nothing to free.
- */
+/* Reads a file ("-": stdin), or an open one called name in messages. err says
+ * FILE:LINE: reason. Returns 0, or -errno with nothing to free. */
 int ticket_read(struct ticket *t, const char *path, struct error *err);
 int ticket_parse(struct ticket *t, FILE *in, const char *name,
 		 struct error *err);

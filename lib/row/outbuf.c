@@ -195,10 +195,8 @@ void outbuf_list(struct outbuf *o, const uint64_t *v, size_t n)
 	}
 }
 
-/*
- * Length of the well-formed UTF-8 sequence at s (RFC 3629, section 4), with its
- * code point; 0 if there is none. Never looks past a NUL.
- */
+/* Length of the well-formed UTF-8 sequence at s (RFC 3629, section 4), with its
+ * code point; 0 if there is none. Never looks past a NUL. */
 static unsigned utf8(const unsigned char *s, uint32_t *cp)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -108,10 +108,8 @@ void row_batch_clear(struct row_batch *b);
 /* Copies a batch into an uninitialised one. 0 or -ENOMEM. */
 int row_batch_copy(struct row_batch *to, const struct row_batch *b);
 
-/*
- * Set the fields of the row in hand, in any order; those not set are null.
- * What is pointed at is copied. field < schema->n.
- */
+/* Set the fields of the row in hand, in any order; those not set are null.
+ * What is pointed at is copied. field < schema->n. */
 void row_batch_str(struct row_batch *b, unsigned field, const char *v);
 void row_batch_bytes(struct row_batch *b, unsigned field, const void *data,
 		     size_t len);
@@ -137,11 +135,9 @@ int row_batch_end(struct row_batch *b);
 
 /* --- sinks ---------------------------------------------------------------- */
 
-/*
- * Where rows go: a stream, a file, a database (export/). A sink may be given
+/* Where rows go: a stream, a file, a database (export/). A sink may be given
  * batches of several schemas. A slow sink copies the batch, and writes its rows
- * in a thread of its own.
- */
+ * in a thread of its own. */
 struct row_sink {
 	/* Writes or copies the rows of a batch, which stay there. 0 or -errno;
 	 * the sink counts the rows that it drops. */
@@ -152,10 +148,8 @@ struct row_sink {
 	int (*close)(struct row_sink *s);
 };
 
-/*
- * Gives the rows of each batch to n sinks, which stay the caller's and outlive
- * it; one that fails does not keep rows from the others. NULL: no memory.
- */
+/* Gives the rows of each batch to n sinks, which stay the caller's and outlive
+ * it; one that fails does not keep rows from the others. NULL: no memory. */
 struct row_sink *tee_open(struct row_sink *const *to, unsigned n);
 
 /* --- rows as text, CSV and NDJSON ----------------------------------------- */
@@ -227,18 +221,14 @@ struct rows {
 	int err;
 };
 
-/*
- * Rows of a schema, which outlives them, for a sink: put when there are gather
- * of them, and by rows_flush(). NULL: no memory.
- */
+/* Rows of a schema, which outlives them, for a sink: put when there are gather
+ * of them, and by rows_flush(). NULL: no memory. */
 struct rows *rows_open(struct row_sink *sink, const struct schema *s,
 		       unsigned gather);
 
-/*
- * The same on a stream of the caller's, each row at once; a program that prints
+/* The same on a stream of the caller's, each row at once; a program that prints
  * several kinds of rows opens several. The header is written before the first
- * row, or by rows_close() if there were none (CSV and text).
- */
+ * row, or by rows_close() if there were none (CSV and text). */
 struct rows *rows_print(FILE *out, enum row_format fmt, const struct schema *s,
 			bool head);
 

@@ -335,11 +335,9 @@ static void walk_circuit(struct walk *w, uint32_t start)
 	}
 }
 
-/*
- * Cuts a circuit (n arcs, the last one first) into trails at its virtual links.
+/* Cuts a circuit (n arcs, the last one first) into trails at its virtual links.
  * It begins behind a virtual link, if there is one, so that the trail in which
- * the circuit happens to begin stays whole.
- */
+ * the circuit happens to begin stays whole. */
 static void cut_trails(struct euler *e, const uint32_t *arc, uint32_t n)
 {
 	struct euler_trail *t = NULL;

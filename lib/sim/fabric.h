@@ -71,10 +71,8 @@ int fabric_tree(struct fabric *f, unsigned k);
 int fabric_paper(struct fabric *f);
 void fabric_fini(struct fabric *f);
 
-/*
- * A given route, as text: the sending host's number, from 1, and the hops,
- * "ID-PORT ...", the last of which leads to a host. 0, -ENOMEM or -EINVAL.
- */
+/* A given route, as text: the sending host's number, from 1, and the hops,
+ * "ID-PORT ...", the last of which leads to a host. 0, -ENOMEM or -EINVAL. */
 int fabric_add_route(struct fabric *f, const char *text);
 
 /* The route between two different hosts (nodes) of a fat tree: of those of the
@@ -106,11 +104,9 @@ static inline bool fabric_leads_to_host(const struct fabric *f, uint32_t port)
 	       f->node[f->port[peer].node].tier == FABRIC_HOST;
 }
 
-/*
- * INT-path's plan: the fewest trails that cover every link between switches
+/* INT-path's plan: the fewest trails that cover every link between switches
  * once (Pan et al., INFOCOM 2019). A connected graph with 2m vertices of odd
- * degree needs m trails; one without such vertices has an Euler circuit.
- */
+ * degree needs m trails; one without such vertices has an Euler circuit. */
 struct euler_trail {
 	uint32_t first, len; /* hops in euler.port[] */
 };

@@ -23,11 +23,9 @@ void inband_init(struct inband *m, const struct inband_options *o)
 					(double)(UINT64_C(1) << FRACTION_BITS));
 }
 
-/*
- * An exponential number of that mean: -ln(u), interpolated in the table. For u
+/* An exponential number of that mean: -ln(u), interpolated in the table. For u
  * below the first interval the table's largest value is added to a new draw,
- * for the distribution is memoryless.
- */
+ * for the distribution is memoryless. */
 static uint64_t draw_exponential(struct inband *m, uint64_t mean)
 {
 	uint64_t sum = 0, u, low, high, part;

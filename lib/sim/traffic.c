@@ -13,10 +13,8 @@ enum {
 	NS_PER_S = 1000000000,
 };
 
-/*
- * Decodes a frame, which may be cut behind its headers. 0; -ENOTSUP: neither
- * IPv4 nor IPv6; -EBADMSG: malformed or cut earlier. Then *out is as it was.
- */
+/* Decodes a frame, which may be cut behind its headers. 0; -ENOTSUP: neither
+ * IPv4 nor IPv6; -EBADMSG: malformed or cut earlier. Then *out is as it was. */
 static int traffic_decode(struct traffic_packet *out, const struct pkt *pkt)
 {
 	struct net_packet n;

@@ -170,11 +170,9 @@ int traffic_open(struct traffic **out, const struct traffic_options *o,
 		 struct error *err);
 void traffic_close(struct traffic *t); /* NULL is fine */
 
-/*
- * 1: *p is set; 0: the end; -EINTR: no packet this time, the caller looks at
+/* 1: *p is set; 0: the end; -EINTR: no packet this time, the caller looks at
  * its signals and its clock and calls again; another -errno: as src_rx(), with
- * err set.
- */
+ * err set. */
 int traffic_next(struct traffic *t, struct traffic_packet *p,
 		 struct error *err);
 
@@ -236,11 +234,9 @@ enum tcp_verdict tcp_track(struct tcp_flow *f, const struct traffic_packet *p);
 
 /* --- a table of flows, or of hosts ---------------------------------------- */
 
-/*
- * When the table is full, the least recently used flow is evicted. Memory: for
+/* When the table is full, the least recently used flow is evicted. Memory: for
  * each flow 56 bytes, data_len, and 4 to 8 in the hash index; touched only as
- * the table fills.
- */
+ * the table fills. */
 
 enum {
 	FLOWTAB_MAX = 1 << 26, /* flows of a table */
@@ -279,11 +275,9 @@ struct flowtab;
 int flowtab_open(struct flowtab **out, const struct flowtab_options *o);
 void flowtab_close(struct flowtab *t); /* NULL is fine; no flow leaves */
 
-/*
- * The flow of a key of at most FLOWTAB_KEY_MAX bytes, added if there is none;
+/* The flow of a key of at most FLOWTAB_KEY_MAX bytes, added if there is none;
  * *fresh: it was. It is now the most recently used one. The pointer is good
- * until the flow leaves.
- */
+ * until the flow leaves. */
 struct flow *flowtab_get(struct flowtab *t, const uint8_t *key, size_t len,
 			 bool *fresh);
 
@@ -336,11 +330,9 @@ struct topo_path {
 	struct topo_hop hop[TOPO_HOPS_MAX];
 };
 
-/*
- * A fat tree of switches with k ports, even, 4 to TOPO_ARITY_MAX. With hops 1,
+/* A fat tree of switches with k ports, even, 4 to TOPO_ARITY_MAX. With hops 1,
  * 3 or 5, all paths are that long: the receiver is moved to the sender's own
- * switch, to another one of its pod, to another pod.
- */
+ * switch, to another one of its pod, to another pod. */
 void topo_fat_tree(struct topology *t, unsigned k, unsigned hops);
 
 /* The path of a flow; key: flow4 or flow6 of net/key.h, by its length. */

@@ -86,11 +86,9 @@ static void report_postcard(struct workload_run *run, bool v6, const void *key,
 
 /* --- uniform ------------------------------------------------------------- */
 
-/*
- * Random keys, to check the theory and for benchmarks: any kind of report, any
+/* Random keys, to check the theory and for benchmarks: any kind of report, any
  * type of key. Value: the number of the key, from 0, in the first four bytes,
- * then zeros. A counter is increased by 1 + that number.
- */
+ * then zeros. A counter is increased by 1 + that number. */
 
 enum {
 	UNIFORM_HOPS = 5,
@@ -173,10 +171,8 @@ static void int_path(struct workload_run *run, const struct traffic_packet *p)
 		    sizeof(value), path.hop[path.len - 1].id, p->ts_ns);
 }
 
-/*
- * Postcards: with --interleave N, N+1 flows at a time send theirs hop by hop,
- * so that N other postcards lie between two of one flow.
- */
+/* Postcards: with --interleave N, N+1 flows at a time send theirs hop by hop,
+ * so that N other postcards lie between two of one flow. */
 struct postcard_flow {
 	struct traffic_packet p;
 	struct topo_path path;
@@ -212,10 +208,8 @@ static void int_postcard(struct workload_run *run,
 		int_postcard_end(run);
 }
 
-/*
- * Key: switch id and flow. Value: ingress port (2), egress port (2), time of
- * the flow's first packet in microseconds mod 2^32 (4).
- */
+/* Key: switch id and flow. Value: ingress port (2), egress port (2), time of
+ * the flow's first packet in microseconds mod 2^32 (4). */
 static void packetscope_path(struct workload_run *run,
 			     const struct traffic_packet *p)
 {
@@ -260,11 +254,9 @@ static void pint(struct workload_run *run, const struct traffic_packet *p)
 	run->emit(run->ctx, &r, p->v6, path.hop[path.len - 1].id, p->ts_ns);
 }
 
-/*
- * Trajectory Sampling: all switches sample the same packets, by a hash of what
+/* Trajectory Sampling: all switches sample the same packets, by a hash of what
  * does not change along the path. Key: 32 bits of that hash. Value (a label):
- * the switch's id in the upper 16 bits, and 16 other bits of the hash.
- */
+ * the switch's id in the upper 16 bits, and 16 other bits of the hash. */
 static void trajectory(struct workload_run *run, const struct traffic_packet *p)
 {
 	uint64_t hash = rng_mix(p->id);
@@ -286,11 +278,9 @@ static void trajectory(struct workload_run *run, const struct traffic_packet *p)
 
 /* --- counters that outgrow a switch -------------------------------------- */
 
-/*
- * Marple's per-host packet counters and TurboFlow's microflows. The switch
+/* Marple's per-host packet counters and TurboFlow's microflows. The switch
  * counts in a direct-mapped cache. When a new key replaces an entry, the
- * entry's count is reported.
- */
+ * entry's count is reported. */
 struct cache_entry {
 	uint8_t key[KEY_FLOW6_LEN];
 	uint8_t key_len;
@@ -303,11 +293,9 @@ enum {
 	CACHE_BYTES = CACHE * sizeof(struct cache_entry),
 };
 
-/*
- * Reports the count of a cache entry. With Key-Increment the collector adds it
+/* Reports the count of a cache entry. With Key-Increment the collector adds it
  * up. With Key-Write it cannot, so the report holds the host's total so far,
- * which the switch's CPU keeps: here, in the flow table.
- */
+ * which the switch's CPU keeps: here, in the flow table. */
 static void report_count(struct workload_run *run, const struct cache_entry *e,
 			 uint64_t ts_ns)
 {
@@ -371,10 +359,8 @@ static void counters_end(struct workload_run *run)
 
 /* --- events of single packets -------------------------------------------- */
 
-/*
- * The queue in front of one link that all packets pass. It grows by each
- * packet's length and drains at the link's rate between packets.
- */
+/* The queue in front of one link that all packets pass. It grows by each
+ * packet's length and drains at the link's rate between packets. */
 struct queue {
 	uint64_t bits;
 	uint64_t last_ns;
@@ -596,10 +582,8 @@ static void marple_lossy(struct workload_run *run,
 	t->lost += verdict >= TCP_RETRANSMITTED;
 }
 
-/*
- * Entry: flow (13 or 37), how the loss was repaired (1): 1 fast
- * retransmission, 2 timeout; sequence number of the lost segment (4).
- */
+/* Entry: flow (13 or 37), how the loss was repaired (1): 1 fast
+ * retransmission, 2 timeout; sequence number of the lost segment (4). */
 static void netseer_loss(struct workload_run *run,
 			 const struct traffic_packet *p)
 {

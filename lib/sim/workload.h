@@ -73,11 +73,9 @@ struct workload_run {
 	struct topology topology;
 	uint64_t *retransmissions;	  /* counts TCP segments sent again */
 	struct traffic_counters *traffic; /* evicted, also of run.flows */
-	/*
-	 * Takes a report of switch reporter; v6: of an IPv6 flow. It sets the
+	/* Takes a report of switch reporter; v6: of an IPv6 flow. It sets the
 	 * report's table, copies (but pint's) and sequence. Key and data are
-	 * the workload's and valid during the call.
-	 */
+	 * the workload's and valid during the call. */
 	void (*emit)(void *ctx, struct dta_report *r, bool v6,
 		     unsigned reporter, uint64_t ts_ns);
 	void *ctx;

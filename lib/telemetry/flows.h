@@ -336,10 +336,8 @@ static inline bool flow_is(const struct flow_entry *f, const uint8_t *key,
 struct flow_entry *flows_find(struct flows *fl, uint64_t hash,
 			      const uint8_t *key, size_t len);
 
-/*
- * Finds or adds the flow of a key, and makes it the most recently used one of
- * its row. For a new one, whose generation is 0, another may be evicted.
- */
+/* Finds or adds the flow of a key, and makes it the most recently used one of
+ * its row. For a new one, whose generation is 0, another may be evicted. */
 static inline struct flow_entry *flows_get(struct flows *fl, uint64_t hash,
 					   const uint8_t *key, size_t len)
 {
@@ -382,11 +380,9 @@ bool flow_add_hop(struct flows *fl, struct flow_entry *f);
 void flow_swap_hops(const struct flows *fl, struct flow_entry *f, unsigned i,
 		    unsigned k);
 
-/*
- * The first row from number row to below `to' that has flows; or `to'. Sweeps
+/* The first row from number row to below `to' that has flows; or `to'. Sweeps
  * go through rows, not entries: when it is a flow's turn depends on its key and
- * the time, not on other flows, so on several cores as on one.
- */
+ * the time, not on other flows, so on several cores as on one. */
 uint64_t flows_next(const struct flows *fl, uint64_t row, uint64_t to);
 
 /* Removes flows that were silent for idle_ns, a part of the rows at a time. */
@@ -395,10 +391,8 @@ void flows_age(struct flows *fl, uint64_t now_ns);
 /* Removes all flows, in the order of their entries. */
 void flows_flush(struct flows *fl);
 
-/*
- * The paths that packets took: lists of nodes, the source first, each kept
- * once. Bounded; a path that finds no room is counted.
- */
+/* The paths that packets took: lists of nodes, the source first, each kept
+ * once. Bounded; a path that finds no room is counted. */
 
 enum {
 	PATH_NODES_MAX = 256, /* INT_HOP_MAX of 4 bytes, and a reporter */

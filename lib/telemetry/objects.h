@@ -22,10 +22,8 @@
 #include "base/area.h"
 #include "telemetry/threshold.h"
 
-/*
- * A hash table of records of one size, each of which begins with its key. They
- * are numbered from 1, in the order they were added; number 0 is none.
- */
+/* A hash table of records of one size, each of which begins with its key. They
+ * are numbered from 1, in the order they were added; number 0 is none. */
 struct key_table {
 	struct area area;
 	void *at;	      /* the records; the owner may use record 0 */
@@ -45,17 +43,13 @@ int key_table_init(struct key_table *t, uint32_t max, size_t size,
 uint32_t key_table_get(struct key_table *t, uint64_t hash, const void *key,
 		       bool *fresh);
 
-/*
- * A table of the latest opaque state snapshot (RFC 9197, section 4.4.2.13) of
- * each IOAM node, namespace and schema. Returns as key_table_init().
- */
+/* A table of the latest opaque state snapshot (RFC 9197, section 4.4.2.13) of
+ * each IOAM node, namespace and schema. Returns as key_table_init(). */
 int snapshots_init(struct key_table *t, uint32_t max);
 
-/*
- * Stores a node's snapshot. Returns whether it is the first or differs from the
+/* Stores a node's snapshot. Returns whether it is the first or differs from the
  * one before; always true if there is no room for it, or it is longer than the
- * 1020 bytes that the format allows.
- */
+ * 1020 bytes that the format allows. */
 bool snapshot_is_new(struct key_table *t, uint64_t node, uint16_t domain,
 		     uint32_t schema, const uint8_t *data, size_t len);
 
@@ -98,10 +92,8 @@ uint64_t dist_samples(const struct dist *d);
 /* Adds the samples of `from' to `to', and empties `from'. */
 void dist_move(struct dist *to, struct dist *from);
 
-/*
- * Where the quantile is, 0 < q <= 1: the bounds of the bin that holds the
- * sample of rank ceil(q * samples). False: there are no samples.
- */
+/* Where the quantile is, 0 < q <= 1: the bounds of the bin that holds the
+ * sample of rank ceil(q * samples). False: there are no samples. */
 bool dist_quantile(const struct dist *d, double q, uint32_t *from,
 		   uint32_t *to);
 

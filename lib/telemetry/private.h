@@ -133,10 +133,8 @@ static inline uint32_t value_of(struct telemetry *t, uint64_t number)
 
 /* hops.c */
 
-/*
- * The hops of a record in the order of the path: first those of the stack,
- * which has its last node first, then the reporter's own.
- */
+/* The hops of a record in the order of the path: first those of the stack,
+ * which has its last node first, then the reporter's own. */
 struct record_hops {
 	const struct int_record *v;
 	const struct hop_fields *stack, *own; /* NULL: there is none */
@@ -171,11 +169,9 @@ uint32_t record_hop_key(struct telemetry *t, const struct record_hops *rh,
 bool record_hop_is_at(const struct record_hops *rh, unsigned i,
 		      const struct hop_key *p);
 
-/*
- * Latencies by time stamps, for nodes that report none: of hop i, and from end
+/* Latencies by time stamps, for nodes that report none: of hop i, and from end
  * to end. Clocks wrap: a difference above half of their range is negative, and
- * is counted as skewed. False: there is no latency.
- */
+ * is counted as skewed. False: there is no latency. */
 bool record_hop_latency(struct telemetry *t, const struct record_hops *rh,
 			unsigned i, uint64_t *ns);
 bool record_path_latency(struct telemetry *t, const struct record_hops *rh,

@@ -133,11 +133,9 @@ const struct flows_ledger *telemetry_flows(const struct telemetry *t);
 
 void telemetry_close(struct telemetry *t); /* does not flush; NULL is fine */
 
-/*
- * Reading the state, an item at a time: i from 0 to telemetry_items() - 1.
+/* Reading the state, an item at a time: i from 0 to telemetry_items() - 1.
  * Pointers are valid until records are added or time goes on. NULL or false:
- * there is no item of that number now.
- */
+ * there is no item of that number now. */
 enum telemetry_item {
 	TELEMETRY_FLOW,
 	TELEMETRY_NODE,

@@ -143,10 +143,8 @@ static inline bool threshold_changed(const struct threshold_state *w,
 	return by > th->change;
 }
 
-/*
- * Returns which events (enum threshold_event) a value is; 0: none. If it is
- * any, it becomes the reference. flags: the key's, enum threshold_flag.
- */
+/* Returns which events (enum threshold_event) a value is; 0: none. If it is
+ * any, it becomes the reference. flags: the key's, enum threshold_flag. */
 static inline unsigned threshold_check(struct threshold_state *w,
 				       unsigned *flags,
 				       const struct threshold *th, uint32_t v)

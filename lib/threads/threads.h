@@ -102,11 +102,9 @@ int threads_rest(struct threads *t);
 /* Rests, and ends the threads. NULL is fine. */
 void threads_close(struct threads *t);
 
-/*
- * Interrupts, by the signal THREADS_WAKE, the system calls in which workers
+/* Interrupts, by the signal THREADS_WAKE, the system calls in which workers
  * wait. To be called by a handler of a signal that ends the program. Signals go
- * to worker 0 only, except SIGPIPE and SIGBUS, which a worker causes itself.
- */
+ * to worker 0 only, except SIGPIPE and SIGBUS, which a worker causes itself. */
 void threads_wake(void);
 
 /* A worker's block of messages to one owner, being filled. Private, except for

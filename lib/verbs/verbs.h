@@ -53,11 +53,9 @@ enum {
 
 struct verbs_target_options {
 	const char *device;
-	/*
-	 * Used are its IP version, own address (0: the device's first of
+	/* Used are its IP version, own address (0: the device's first of
 	 * that version), the peer's, MAC addresses (0: the device's and the
-	 * neighbour's), MTU (0: 1024, or what the port does).
-	 */
+	 * neighbour's), MTU (0: 1024, or what the port does). */
 	const struct ticket *want;
 	bool peer;	   /* make queue pairs for want->peer_ip */
 	unsigned receives; /* of a queue pair; 0: VERBS_TARGET_RECEIVES */
@@ -68,10 +66,8 @@ struct verbs_target_options {
 	void *ctx;
 };
 
-/*
- * Ledger of the receives that the device used: completed = immediates + drops;
- * and notes of what happened to it.
- */
+/* Ledger of the receives that the device used: completed = immediates + drops;
+ * and notes of what happened to it. */
 struct verbs_target_ledger {
 	uint64_t completed;
 	uint64_t immediates; /* passed to the region's waiters */
@@ -86,10 +82,8 @@ struct verbs_target_ledger {
 
 extern const struct ledger verbs_target_ledger;
 
-/*
- * Opens a device for the region, which is open for writing and outlives the
- * target. -ENODEV: err lists the devices that there are.
- */
+/* Opens a device for the region, which is open for writing and outlives the
+ * target. -ENODEV: err lists the devices that there are. */
 int verbs_target_open(struct verbs_target **out, struct region *r,
 		      const struct verbs_target_options *o, struct error *err);
 
@@ -105,11 +99,9 @@ int verbs_target_listen(struct verbs_target *v, uint16_t port,
 /* Fills in what to poll for. Returns their number. */
 unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds);
 
-/*
- * Handles all pending events without waiting: 1 if there is a new ticket, else
+/* Handles all pending events without waiting: 1 if there is a new ticket, else
  * 0. Failures are passed to warn() and retried by a later call. -ENODEV: the
- * device is gone; -EADDRNOTAVAIL: its address is gone: close the target.
- */
+ * device is gone; -EADDRNOTAVAIL: its address is gone: close the target. */
 int verbs_target_work(struct verbs_target *v, struct error *err);
 
 /* Makes all queue pairs anew for a translator that has lost its PSNs;
@@ -142,11 +134,9 @@ enum {
 	VERBS_TRANSPORT_WAIT_MS = 30000,
 };
 
-/*
- * Ledger of operations: received = completed + lost by reason, once settled.
+/* Ledger of operations: received = completed + lost by reason, once settled.
  * Operations posted and never confirmed count as lost, although the collector
- * may have executed them, if only the answer was lost.
- */
+ * may have executed them, if only the answer was lost. */
 struct verbs_transport_ledger {
 	uint64_t received;
 	uint64_t completed;
@@ -177,10 +167,8 @@ struct verbs_transport_options {
 	void *ctx;
 };
 
-/*
- * Connects to ADDRESS[:PORT] (a name, an IPv4 address, [IPv6]). This first
- * attempt is repeated only if the collector is just rotating its epoch.
- */
+/* Connects to ADDRESS[:PORT] (a name, an IPv4 address, [IPv6]). This first
+ * attempt is repeated only if the collector is just rotating its epoch. */
 int verbs_transport_open(struct transport **out, const char *address,
 			 const struct verbs_transport_options *o,
 			 struct error *err);

@@ -77,10 +77,8 @@ static inline int verbs_cm_decode(struct verbs_cm *m, const void *data,
 		       : -EPROTO;
 }
 
-/*
- * Memory is registered again for a new epoch or connection, when the privilege
- * to lock it may have been dropped: raises the limit before.
- */
+/* Memory is registered again for a new epoch or connection, when the privilege
+ * to lock it may have been dropped: raises the limit before. */
 static inline void verbs_raise_memlock(void)
 {
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};

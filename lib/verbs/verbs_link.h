@@ -58,29 +58,23 @@ struct verbs_queue {
 /* The caller has set the fields from qp to depth, memory and ctr. */
 void verbs_queue_init(struct verbs_queue *q);
 
-/*
- * Posts operations; all of their data was read when it returns. Waits where the
+/* Posts operations; all of their data was read when it returns. Waits where the
  * send queue is full. Those that come when the connection is broken, or that
- * are longer than VERBS_PAYLOAD, are lost, and counted as all others.
- */
+ * are longer than VERBS_PAYLOAD, are lost, and counted as all others. */
 void verbs_queue_exec(struct verbs_queue *q, const struct op *ops, size_t n);
 
-/*
- * Chains a READ of length bytes, VERBS_PAYLOAD at most. Returns where the bytes
+/* Chains a READ of length bytes, VERBS_PAYLOAD at most. Returns where the bytes
  * will be: after verbs_queue_settle(), if the queue is not broken. They stay
- * there while fewer than depth further requests are chained.
- */
+ * there while fewer than depth further requests are chained. */
 const uint8_t *verbs_queue_read(struct verbs_queue *q, uint64_t address,
 				uint32_t rkey, uint32_t length);
 
 /* Takes what has completed. Returns the number of completions. */
 unsigned verbs_queue_reap(struct verbs_queue *q);
 
-/*
- * Posts what is chained; waits for what is outstanding, as long as it makes
+/* Posts what is chained; waits for what is outstanding, as long as it makes
  * progress or the device can still give up on it (it retries for a limited
- * time).
- */
+ * time). */
 void verbs_queue_settle(struct verbs_queue *q);
 
 struct verbs_link {
@@ -108,11 +102,9 @@ struct verbs_link {
 int verbs_link_open(struct verbs_link *l, const char *address,
 		    const atomic_int *stop, struct error *err);
 
-/*
- * Connects, to write or to read (verbs_cm.h). Returns 0, -EAGAIN while the
+/* Connects, to write or to read (verbs_cm.h). Returns 0, -EAGAIN while the
  * collector is not ready, or another -errno; err tells why, and there is no
- * connection.
- */
+ * connection. */
 int verbs_link_connect(struct verbs_link *l, uint32_t kind, struct error *err);
 
 /* Takes the events that wait: the link learns that it is disconnected. */

@@ -80,10 +80,8 @@ unsigned verbs_queue_reap(struct verbs_queue *q)
 	return taken;
 }
 
-/*
- * Waits for more completions. Returns false if none comes in GIVE_UP_MS: what
- * is outstanding is counted as lost then, and the queue is broken.
- */
+/* Waits for more completions. Returns false if none comes in GIVE_UP_MS: what
+ * is outstanding is counted as lost then, and the queue is broken. */
 static bool wait_for_completion(struct verbs_queue *q)
 {
 	struct timespec nap = {.tv_nsec = SLEEP_NS};
@@ -106,10 +104,8 @@ static bool wait_for_completion(struct verbs_queue *q)
 	return false;
 }
 
-/*
- * Posts the chain, and waits until the send queue has room for another whole
- * one. Requests that cannot be posted are counted as failed.
- */
+/* Posts the chain, and waits until the send queue has room for another whole
+ * one. Requests that cannot be posted are counted as failed. */
 static void post_chain(struct verbs_queue *q)
 {
 	struct ibv_send_wr *last = &q->wr[q->chained - 1], *bad = NULL;

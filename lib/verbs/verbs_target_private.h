@@ -78,10 +78,8 @@ struct verbs_target {
 /* Opens the device of v->name: context, attributes, protection domain. */
 int verbs_device_open(struct verbs_target *v, struct error *err);
 void verbs_device_close(const struct verbs_target *v); /* half open, too */
-/*
- * Whether it is going away. Drivers that cannot take it from its users (rxe)
- * tell nobody, and wait until all have closed it.
- */
+/* Whether it is going away. Drivers that cannot take it from its users (rxe)
+ * tell nobody, and wait until all have closed it. */
 bool verbs_device_leaving(const struct verbs_target *v);
 /* Finds the port, address and MTU that v->want means. */
 int verbs_port_find(struct verbs_target *v, struct error *err);

@@ -191,10 +191,8 @@ static void sleep_until(const struct verbs_transport *v, uint64_t until_ms)
 		poll(NULL, 0, until_ms - now < 50 ? (int)(until_ms - now) : 50);
 }
 
-/*
- * Makes a broken connection again. Waits for that, VERBS_TRANSPORT_WAIT_MS at
- * most; then each call makes one attempt, when it is due.
- */
+/* Makes a broken connection again. Waits for that, VERBS_TRANSPORT_WAIT_MS at
+ * most; then each call makes one attempt, when it is due. */
 static void reconnect(struct verbs_transport *v)
 {
 	bool waiting;

@@ -17,11 +17,9 @@
 
 /* --- flows by their keys -------------------------------------------------- */
 
-/*
- * A lookup in a hash map takes four calls, a third of the time of a packet. So
+/* A lookup in a hash map takes four calls, a third of the time of a packet. So
  * flows are in an array: a flow in one of FAST_WAYS slots, one after the other,
- * of its hash. If all are taken, its packets go up whole.
- */
+ * of its hash. If all are taken, its packets go up whole. */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -187,10 +185,8 @@ static __always_inline struct threshold threshold_of(__u32 node, __u32 metric)
 int check_value(struct work *w, struct fast_key_state *s, __u32 v,
 		bool of_flow);
 
-/*
- * Checks a value that is outside the range, or the first of an era. w->value
- * has its key, but not the flow's, which is added if of_flow.
- */
+/* Checks a value that is outside the range, or the first of an era. w->value
+ * has its key, but not the flow's, which is added if of_flow. */
 __noinline int check_value(struct work *w, struct fast_key_state *s, __u32 v,
 			   bool of_flow)
 {
@@ -279,10 +275,8 @@ find_port(const struct fast_port_key *key, __u32 *last)
 
 /* --- the numbers of reports ----------------------------------------------- */
 
-/*
- * Numbers that follow one another are gathered here, in runs. User space judges
- * the gaps between runs (telemetry/flows.h).
- */
+/* Numbers that follow one another are gathered here, in runs. User space judges
+ * the gaps between runs (telemetry/flows.h). */
 
 struct fast_reporter reporters[FAST_REPORTERS];
 
@@ -501,11 +495,9 @@ static __noinline int report_path(struct walk *k)
 
 /* --- most packets, which are no event ------------------------------------- */
 
-/*
- * A known flow on its path, all values within the ranges, and all keys reported
+/* A known flow on its path, all values within the ranges, and all keys reported
  * in this era: nothing is written but the flow's counters. Any other packet
- * goes to compare_stack().
- */
+ * goes to compare_stack(). */
 static __always_inline bool unchanged_port(const struct walk *k, __u32 at,
 					   const struct fast_hop *h,
 					   __u32 metric, __u32 egress, __u32 id)
