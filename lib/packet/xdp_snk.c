@@ -55,9 +55,9 @@ struct xdp_out {
 	int err;	 /* the first error, for good */
 	unsigned queued; /* built, and not shown */
 	bool zero_copy;
-	bool stuck;   /* it took nothing lately: do not wait again */
-	bool settled; /* xdp_settle() has waited: what is unsent is lost */
-	unsigned n_free;
+	bool stuck;	 /* it took nothing lately: do not wait again */
+	bool settled;	 /* xdp_settle() has waited: what is unsent is lost */
+	unsigned n_free; /* chunks without a frame */
 	uint64_t free_at[FRAMES]; /* where in mem free chunks are */
 };
 

@@ -90,8 +90,8 @@ void outbuf_list(struct outbuf *o, const uint64_t *v, size_t n);
 void outbuf_json(struct outbuf *o, const char *text, size_t len);
 void outbuf_csv(struct outbuf *o, const char *text, size_t len);
 void outbuf_plain(struct outbuf *o, const char *text, size_t len, bool last);
-/* With a backslash before each character of special (ASCII), a newline as \n,
- * and U+FFFD for bytes that are not UTF-8. */
+/* With a backslash before each character of special (ASCII), where a newline
+ * becomes \n, and U+FFFD for bytes that are not UTF-8. */
 void outbuf_escaped(struct outbuf *o, const char *text, size_t len,
 		    const char *special);
 

@@ -270,8 +270,8 @@ static inline void row_list(struct rows *r, unsigned field, const uint64_t *v,
 	row_batch_list(&r->b, field, v, n);
 }
 
-/* Writes the header now, before any row; for rows that another process writes.
- * 0 or -errno. */
+/* Writes the header now, for rows that were encoded elsewhere and follow it. 0
+ * or -errno. */
 int rows_head(struct rows *r);
 /* Ends the row. Returns 0, or -errno of the sink, which stays. */
 int row_end(struct rows *r);
