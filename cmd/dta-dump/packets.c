@@ -554,7 +554,7 @@ static void show_response(struct rows *rows, const struct roce *r)
 	row_str(rows, SHOW_SYNDROME, text);
 	row_u64(rows, SHOW_MSN, r->msn);
 	if (r->opcode == ROCE_RC_ATOMIC_ACK)
-		row_u64(rows, SHOW_ORIGINAL, r->orig);
+		row_u64(rows, SHOW_ORIGINAL, r->original);
 }
 
 static void show_request(struct rows *rows, const struct ticket *t,

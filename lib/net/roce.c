@@ -112,7 +112,7 @@ static void extended_decode(struct roce *r, struct cur *c, unsigned has)
 		r->msn &= ROCE_PSN_MASK;
 	}
 	if (has & HAS_ATOMIC_ACK)
-		r->orig = cur_be64(c);
+		r->original = cur_be64(c);
 	if (has & HAS_IMM)
 		r->imm = cur_be32(c);
 }
@@ -253,7 +253,7 @@ static void extended_encode(struct put *w, const struct roce *r, unsigned has)
 	if (has & HAS_AETH)
 		put_be32(w, (uint32_t)r->syndrome << 24 | r->msn);
 	if (has & HAS_ATOMIC_ACK)
-		put_be64(w, r->orig);
+		put_be64(w, r->original);
 	if (has & HAS_IMM)
 		put_be32(w, r->imm);
 }

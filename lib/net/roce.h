@@ -47,9 +47,9 @@ struct roce {
 	uint64_t swap_add, compare;
 	/* AETH, AtomicAckETH */
 	uint8_t syndrome;
-	uint32_t msn;  /* 24 bits */
-	uint64_t orig; /* what was in memory before the atomic */
-	uint32_t imm;  /* immediate data */
+	uint32_t msn;	   /* 24 bits */
+	uint64_t original; /* what was in memory before the atomic */
+	uint32_t imm;	   /* immediate data */
 	const uint8_t *payload;
 	size_t len; /* of the payload, pad not counted */
 	bool icrc_ok;

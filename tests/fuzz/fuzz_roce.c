@@ -14,10 +14,11 @@ static void same(const struct roce *a, const struct roce *b)
 	    a->pkey != b->pkey || a->va != b->va || a->rkey != b->rkey ||
 	    a->dma_len != b->dma_len || a->swap_add != b->swap_add ||
 	    a->compare != b->compare || a->syndrome != b->syndrome ||
-	    a->msn != b->msn || a->orig != b->orig || a->imm != b->imm ||
-	    a->len != b->len || a->pad != b->pad || a->tos != b->tos ||
-	    a->ttl != b->ttl || a->ip_id != b->ip_id || a->tver != b->tver ||
-	    a->src_port != b->src_port || memcmp(a->src, b->src, 16) ||
+	    a->msn != b->msn || a->original != b->original ||
+	    a->imm != b->imm || a->len != b->len || a->pad != b->pad ||
+	    a->tos != b->tos || a->ttl != b->ttl || a->ip_id != b->ip_id ||
+	    a->tver != b->tver || a->src_port != b->src_port ||
+	    memcmp(a->src, b->src, 16) ||
 	    memcmp(a->payload, b->payload, a->len) || !b->icrc_ok)
 		abort();
 }

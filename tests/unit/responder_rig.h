@@ -106,7 +106,7 @@ static inline bool answered_old(uint32_t psn, uint64_t old)
 	struct roce a;
 
 	return take_answers(&a, 1) == 1 && a.opcode == ROCE_RC_ATOMIC_ACK &&
-	       a.syndrome == ROCE_ACK && a.psn == psn && a.orig == old;
+	       a.syndrome == ROCE_ACK && a.psn == psn && a.original == old;
 }
 
 static inline bool holds(unsigned table, uint64_t offset, const void *data,

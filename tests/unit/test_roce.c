@@ -104,7 +104,7 @@ static bool same(const struct roce *a, const struct roce *b)
 /* What the extended headers of each opcode carry, and their bytes. */
 static const struct {
 	uint8_t opcode, extended;
-	bool reth, atomic, aeth, orig, imm, payload;
+	bool reth, atomic, aeth, original, imm, payload;
 	const char *name;
 } kinds[] = {
 	{0x0a, 16, true, false, false, false, false, true, "rc_write_only"},
@@ -148,7 +148,7 @@ static struct roce specimen(int kind, int version)
 		.compare = 0xf0e0d0c0b0a09080,
 		.syndrome = ROCE_NAK_ACCESS,
 		.msn = 0x123456,
-		.orig = 0x1020304050607080,
+		.original = 0x1020304050607080,
 		.imm = 0xdeadbeef,
 		.payload = payload,
 		.len = kinds[kind].payload ? 13 + (size_t)kind % 4 : 0,
@@ -170,7 +170,7 @@ static void check_kind(const uint8_t *frame, size_t len, const struct roce *r,
 	TEST(d.compare == (kinds[kind].atomic ? r->compare : 0));
 	TEST(d.syndrome == (kinds[kind].aeth ? r->syndrome : 0));
 	TEST(d.msn == (kinds[kind].aeth ? r->msn : 0));
-	TEST(d.orig == (kinds[kind].orig ? r->orig : 0));
+	TEST(d.original == (kinds[kind].original ? r->original : 0));
 	TEST(d.imm == (kinds[kind].imm ? r->imm : 0));
 }
 
