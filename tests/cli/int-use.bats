@@ -212,7 +212,7 @@ teardown() { wire_down; }
 @test "int-collect: --push of less than the sink can do is refused" {
 	dta-gen int -q --flows 5 -w in.pcap
 	run -2 int-collect -r in.pcap --push 9999us
-	[[ $output == *"--push: less than 10 ms: "* ]]
+	[[ $output == *"--push: less than 10 ms, "* ]]
 	int-collect -q -r in.pcap --push 10ms
 	int-collect -q -r in.pcap --push 0
 }
