@@ -341,7 +341,7 @@ UNITS_TO := $(PREFIX)/lib/systemd/system
 COMPLETION_TO := $(PREFIX)/share/bash-completion/completions
 
 # Each has a page, which is libdta's.
-CALLS := $(shell sed -n 's/^\.Nm \(dta_[a-z_]*\).*/\1/p' man/libdta.3)
+CALLS = $(shell sed -n 's/^\.Nm \(dta_[a-z_]*\).*/\1/p' man/libdta.3)
 
 # The pkg-config file and everything else that a package would hold.
 install: $(BINS) $B/$(SONAME) $B/dta.lua
