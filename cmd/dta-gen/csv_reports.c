@@ -129,9 +129,8 @@ static const char *missing_column(const struct csv_columns *c,
 }
 
 /* Whether the options and columns allow rows for a table. */
-static bool is_meant_kind(const struct csv_columns *c,
-			  const struct csv_table *t,
-			  const struct csv_options *o)
+static bool allows_table(const struct csv_columns *c, const struct csv_table *t,
+			 const struct csv_options *o)
 {
 	int kind = kind_of_columns(c);
 
@@ -160,7 +159,7 @@ static int choose_tables(struct csv_columns *c, const struct csv_options *o,
 		struct csv_table *t = &c->table[i];
 
 		find_parts(c, t, o);
-		if (!is_meant_kind(c, t, o))
+		if (!allows_table(c, t, o))
 			continue;
 		column = missing_column(c, t);
 		if (!column) {
@@ -306,7 +305,7 @@ static int read_time(struct reader *r)
 	return 0;
 }
 
-/* Whether the row names a table, by name or id, and it is not this one. */
+/* Whether the row says that its table is not this one: by kind, name or id. */
 static bool is_other(const struct reader *r, const struct csv_table *t)
 {
 	const char *name = get_cell(r, CSV_TABLE),
