@@ -61,8 +61,9 @@ struct node_threshold {
 
 struct telemetry_thresholds {
 	struct threshold all[NUMERIC_METRICS];
-	/* Of METRIC_FLOW_QUEUE_OCCUPANCY and on. ends_watched: bits, of those
-	 * that are compared at all, which costs time and memory of flows. */
+	/* Of the end-to-end metrics, METRIC_FLOW_QUEUE_OCCUPANCY first.
+	 * ends_watched: a bit for each that is compared with its threshold,
+	 * which costs time, and memory in each flow. */
 	struct threshold end[END_METRICS];
 	unsigned ends_watched;
 	const struct node_threshold *node;
@@ -81,12 +82,11 @@ static inline uint64_t telemetry_next_upkeep(uint64_t now_ns)
 }
 
 struct telemetry_options {
-	/* On several cores (int_collector.h): workers that own port states, and
-	 * whether another sink counts what this one misses of hop keys. */
-	unsigned owners;
-	bool hop_keys_counted;
-	bool no_numbers; /* do not check reports' sequence numbers */
-	bool scalar;	 /* do not use AVX-512 even if the CPU has it */
+	unsigned owners; /* on several cores: workers that own port states */
+	bool hop_keys_counted; /* by another sink: the nodes and hop keys that
+				  found no room */
+	bool no_numbers;       /* do not check reports' sequence numbers */
+	bool scalar;	       /* do not use AVX-512 even if the CPU has it */
 	struct flows_options flows;
 	struct objects_options objects;
 	uint32_t paths; /* with PATH_NODES nodes each, on average */
