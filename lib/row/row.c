@@ -151,16 +151,16 @@ int row_batch_end(struct row_batch *b)
 /* --- rows, field by field ------------------------------------------------- */
 
 struct rows *rows_open(struct row_sink *sink, const struct schema *s,
-		       unsigned gather)
+		       unsigned batch_rows)
 {
 	struct rows *r = calloc(1, sizeof(*r));
 
-	if (!r || row_batch_init(&r->b, s, gather) < 0) {
+	if (!r || row_batch_init(&r->b, s, batch_rows) < 0) {
 		free(r);
 		return NULL;
 	}
 	r->sink = sink;
-	r->gather = gather;
+	r->batch_rows = batch_rows;
 	return r;
 }
 
@@ -198,7 +198,7 @@ int row_end(struct rows *r)
 
 	if (rc < 0 && !r->err)
 		r->err = rc;
-	return r->b.rows < r->gather ? r->err : put_batch(r);
+	return r->b.rows < r->batch_rows ? r->err : put_batch(r);
 }
 
 int rows_flush(struct rows *r)

@@ -202,9 +202,9 @@ bool encode_is_null(const struct row_cell *c);
 
 /*
  * A sink that writes to a stream, which stays the caller's: rows go through its
- * buffer, one fwrite each, so that others may write to it, too; flush it
- * yourself to follow. head: a header comes before the first row, and before the
- * first of another schema. mixed: rows are of several schemas, and those of
+ * buffer, one fwrite each, so that others may write to it, too; flush() shows
+ * what is in the buffer. head: a header comes before the first row, and before
+ * the first of another schema. mixed: rows are of several schemas, and those of
  * NDJSON, which has no headers, name theirs (encoder_open()). NULL: no memory.
  */
 struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head,
@@ -216,15 +216,15 @@ struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head,
 struct rows {
 	struct row_batch b;
 	struct row_sink *sink;
-	bool own;	 /* rows_close() closes the sink */
-	unsigned gather; /* rows to put at once */
+	bool own;	     /* rows_close() closes the sink */
+	unsigned batch_rows; /* to put at once */
 	int err;
 };
 
-/* Rows of a schema, which outlives them, for a sink: put when there are gather
- * of them, and by rows_flush(). NULL: no memory. */
+/* Rows of a schema, which outlives them, for a sink: put when a batch has
+ * batch_rows, and by rows_flush(). NULL: no memory. */
 struct rows *rows_open(struct row_sink *sink, const struct schema *s,
-		       unsigned gather);
+		       unsigned batch_rows);
 
 /* The same on a stream of the caller's, each row at once; a program that prints
  * several kinds of rows opens several. The header is written before the first
