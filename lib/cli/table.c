@@ -143,7 +143,7 @@ struct text_table {
 	struct outbuf o; /* for cells */
 };
 
-/* The rows of cli_rows(): at exit, those not yet printed are. */
+/* The rows of cli_rows(); at exit, those that it still holds are printed. */
 static struct rows *unprinted;
 
 static void print_rest(void)
