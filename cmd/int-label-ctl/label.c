@@ -187,8 +187,8 @@ struct hop_export {
 	uint64_t unsent; /* datagrams */
 };
 
-/* The socket is not connected: a collector that captures packets without a
- * socket would have ICMP errors fail every second sendto(). */
+/* The socket is not connected: where a collector captures packets and has no
+ * socket for them, ICMP errors would make every second sendto() fail. */
 static void open_collector(struct hop_export *e, const struct hop_options *o)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found;
@@ -407,21 +407,21 @@ static void set_state(const struct hop_run *r, struct label_transit *t,
 	t->queue = r->o.live.name ? (uint32_t)behind : 0;
 }
 
-static int pass_packets(struct hop_run *r, const struct direction *w,
+static int pass_packets(struct hop_run *r, const struct direction *dir,
 			const struct pkt *pkts, int n)
 {
 	struct label_transit t = {
-		.in = w->from + 1,
-		.out = w->to + 1,
-		.from_edge = r->o.edge >> w->from & 1,
-		.to_edge = r->o.edge >> w->to & 1,
+		.in = dir->from + 1,
+		.out = dir->to + 1,
+		.from_edge = r->o.edge >> dir->from & 1,
+		.to_edge = r->o.edge >> dir->to & 1,
 	};
 	static uint8_t nowhere[PKT_MAX + LABEL_GROWTH];
 
 	for (int i = 0; i < n; i++) {
 		const struct pkt *p = &pkts[i];
 		size_t cap = p->len + LABEL_GROWTH;
-		uint8_t *out = w->snk ? snk_room(w->snk, cap) : nowhere;
+		uint8_t *out = dir->snk ? snk_room(dir->snk, cap) : nowhere;
 		struct label_outcome o;
 
 		if (!out)
@@ -430,16 +430,16 @@ static int pass_packets(struct hop_run *r, const struct direction *w,
 		o = label_hop_pass(r->h, &t, p->data, p->len, out,
 				   hop_exports(&r->o) ? r->export_buf : NULL,
 				   cap);
-		if (o.len && w->snk)
-			snk_done_cut(w->snk, o.len,
+		if (o.len && dir->snk)
+			snk_done_cut(dir->snk, o.len,
 				     (uint32_t)o.len + p->wire_len - p->len,
 				     p->ts_ns);
 		if (o.export)
 			hop_export_put(&r->export, r->export_buf, o.export,
 				       p->ts_ns);
 	}
-	if (w->snk && n < PKT_BATCH)
-		return snk_flush(w->snk);
+	if (dir->snk && n < PKT_BATCH)
+		return snk_flush(dir->snk);
 	return 0;
 }
 
@@ -447,19 +447,19 @@ static int pass_packets(struct hop_run *r, const struct direction *w,
 static int pass_packets_back(struct hop_run *r, struct error *err)
 {
 	static struct pkt pkts[PKT_BATCH];
-	const struct direction *w = &r->direction[1];
+	const struct direction *dir = &r->direction[1];
 	int n;
 
-	if (!w->src)
+	if (!dir->src)
 		return 0;
-	n = src_rx(w->src, pkts, PKT_BATCH, err);
+	n = src_rx(dir->src, pkts, PKT_BATCH, err);
 	if (n == -EAGAIN || n == -EINTR)
 		return 0;
 	if (n < 0) {
 		r->failed = r->o.to;
 		return n;
 	}
-	return pass_packets(r, w, pkts, n);
+	return pass_packets(r, dir, pkts, n);
 }
 
 static int take_packets(void *run, const struct pkt *pkts, int n,
@@ -510,15 +510,15 @@ static void open_live(struct hop_run *r)
 		all.kind = LIVE_PACKET;
 	all.promiscuous = true;
 	for (int i = 0; i < HOP_SIDES; i++) {
-		struct direction *w = &r->direction[i];
+		struct direction *dir = &r->direction[i];
 
-		w->from = (enum hop_side)i;
-		w->to = (enum hop_side) !i;
-		if (src_open_live(&w->src, name[i], &all, &err) < 0)
+		dir->from = (enum hop_side)i;
+		dir->to = (enum hop_side) !i;
+		if (src_open_live(&dir->src, name[i], &all, &err) < 0)
 			cli_error(name[i], &err);
-		if (snk_open_live(&w->snk, name[!i], LIVE_PACKET, &err) < 0)
+		if (snk_open_live(&dir->snk, name[!i], LIVE_PACKET, &err) < 0)
 			cli_error(name[!i], &err);
-		src_wait(w->src, 0); /* the loop waits for both */
+		src_wait(dir->src, 0); /* the loop waits for both */
 	}
 	cli_log_times();
 	r->o.live.beside.name = r->o.to;
@@ -544,7 +544,7 @@ static size_t mtu_of(const struct hop_options *o)
 
 static void hop_open(struct hop_run *r)
 {
-	struct direction *w = &r->direction[0];
+	struct direction *dir = &r->direction[0];
 	struct error err = {0};
 
 	r->export_buf = malloc(PKT_MAX + LABEL_GROWTH);
@@ -553,18 +553,18 @@ static void hop_open(struct hop_run *r)
 		cli_fail("out of memory");
 	/* Before packets: a file's commands hold from the first one on. */
 	r->control = hop_control_open(r->h, r->o.control, r->o.quiet);
-	w->from = HOP_IN;
-	w->to = HOP_OUT;
+	dir->from = HOP_IN;
+	dir->to = HOP_OUT;
 	if (r->o.live.name)
 		open_live(r);
-	else if (src_open(&w->src, r->o.read, &err) < 0)
+	else if (src_open(&dir->src, r->o.read, &err) < 0)
 		cli_error(r->o.read, &err);
-	if (r->o.write && cli_snk_open(&w->snk, r->o.write, &err) < 0)
+	if (r->o.write && cli_snk_open(&dir->snk, r->o.write, &err) < 0)
 		cli_error(r->o.write, &err);
 	hop_export_open(&r->export, &r->o);
 	cli_may_write(r->o.control); /* a socket, removed at the end */
 	cli_confine(r->o.quiet || !r->o.live.name);
-	r->loop.s = w->src;
+	r->loop.s = dir->src;
 }
 
 static uint64_t count_unsent(void *run)
