@@ -14,7 +14,7 @@
 enum {
 	FLOW_ADD,
 	FLOW_DEL,
-	PERIOD_US = 10000, /* of the marks of a flow */
+	PERIOD_US = 10000, /* in each one packet of the flow is marked */
 };
 
 static const struct cli_option options[] = {{0}};
