@@ -36,7 +36,8 @@ struct opts {
 	const char *export[EXPORTS_MAX];
 	unsigned n_exports;
 	const char *spool, *dta;
-	uint64_t spool_size, queue, end_ns;
+	uint64_t spool_size, queue; /* bytes */
+	uint64_t end_ns;	    /* how long the end waits for databases */
 	bool drop; /* drop rows if a queue is full, though --read could wait */
 	struct browse_options top;
 	enum row_format format;
