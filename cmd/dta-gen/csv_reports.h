@@ -34,15 +34,16 @@ enum csv_column {
 
 /* Options about the rows. */
 struct csv_options {
-	const char *layout, *region; /* of the tables; NULL: one of the two, or
-					tables are made of what follows */
-	int kind;		     /* enum table_kind; 0: by the columns */
-	bool key_type_given;	     /* else flows of both IP versions */
-	int key_type;		     /* enum key_type */
-	unsigned key_len;	     /* of KEY_HEX */
-	bool table_given;	     /* all rows are for it */
-	uint16_t table;		     /* its id; of IPv6: the next */
-	struct show show;	     /* of values; n 0: as the layout says */
+	/* Where the tables are described, in one of these at most. Without,
+	 * tables are made of the options that follow. */
+	const char *layout, *region;
+	int kind;	     /* enum table_kind; 0: by the columns */
+	bool key_type_given; /* else flows of both IP versions */
+	int key_type;	     /* enum key_type */
+	unsigned key_len;    /* of KEY_HEX */
+	bool table_given;    /* all rows are for it */
+	uint16_t table;	     /* its id; of IPv6: the next */
+	struct show show;    /* of values; n 0: as the layout says */
 };
 
 /* A table that rows may be for, and how its values are read. */
@@ -59,8 +60,8 @@ struct csv_columns {
 	int n;
 	int at[CSV_COLUMNS]; /* index of each column's field; -1: none */
 	bool truth;	     /* of dta-gen --truth: values are bytes in hex */
-	bool made;	/* the tables are made of the options, not a layout */
-	bool one_table; /* so they are, and --table names that of all rows */
+	bool made;	     /* the tables are made of the options */
+	bool one_table;	     /* and --table says which one all rows are for */
 	unsigned n_tables;
 	struct csv_table table[TABLE_MAX];
 };
