@@ -107,10 +107,9 @@ struct label_view {
 /*
  * Looks for labels in an Ethernet frame. 0: the packet has an INT OPTION and
  * v->n labels; -ENOENT: an IP packet that may be given labels. In both cases *v
- * is set. -ENOTSUP: a packet that cannot be labelled, as are those of another
- * IP version than their EtherType's; -EBADMSG: malformed, or cut within the
- * headers. In these cases only v->claims is set, for fragments and cut packets,
- * too.
+ * is set. -ENOTSUP: a packet that cannot be labelled, or whose IP version is
+ * not its EtherType's; -EBADMSG: malformed, or cut within the headers. In these
+ * cases only v->claims is set, for fragments and cut packets, too.
  */
 int label_find(struct label_view *v, const struct label_format *f,
 	       const uint8_t *frame, size_t len);
