@@ -170,7 +170,7 @@ static void push_hop(struct telemetry *t, struct flow_entry *f, unsigned i)
 				m->latest);
 }
 
-static void push_path_metrics(struct telemetry *t, struct flow_entry *f)
+static void push_end_metrics(struct telemetry *t, struct flow_entry *f)
 {
 	struct flow_end_metric *end = flow_end_metrics(&t->flows, f);
 
@@ -211,7 +211,7 @@ static void push_flow_values(struct telemetry *t, struct flow_entry *f)
 					f->latency.latest);
 	}
 	if (t->ends_watched)
-		push_path_metrics(t, f);
+		push_end_metrics(t, f);
 	for (unsigned i = 0; i < f->kept; i++)
 		push_hop(t, f, i);
 }
@@ -669,12 +669,12 @@ const struct hop_key *telemetry_flow_hop(const struct telemetry *t,
 					 const struct meter *meter[HOP_METRICS])
 {
 	const struct flow_hop *h = flow_hop(&t->flows, f, k);
-	const struct flow_rare *w = flow_rare(&t->flows, f, k);
+	const struct flow_rare *rare = flow_rare(&t->flows, f, k);
 
 	for (unsigned m = 0; m < FLOW_METERS; m++)
 		meter[m] = &h->meter[m];
 	for (unsigned m = 0; m < FLOW_RARE_METERS; m++)
-		meter[FLOW_METERS + m] = &w->meter[m];
+		meter[FLOW_METERS + m] = &rare->meter[m];
 	return h->hop_key ? &t->objects.hop_key[h->hop_key] : NULL;
 }
 
