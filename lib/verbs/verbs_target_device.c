@@ -47,8 +47,8 @@ static int cannot_open(int rc, const struct ibv_device *d, struct error *err)
 	char node[VERBS_TARGET_NAME_MAX + 16];
 
 	snprintf(node, sizeof(node), "/dev/infiniband/%s", d->dev_name);
-	if (access(node, R_OK | W_OK) < 0) /* the library tried another way */
-		rc = -errno;
+	/* The library's errno may be of a later try. */
+	rc = access(node, R_OK | W_OK) < 0 ? -errno : rc;
 	return error_set(err, rc,
 			 "%s: %s: let this user open it (chmod 0666, as "
 			 "rdma-core's udev rules do, or a group); if it is not "
