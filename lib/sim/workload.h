@@ -72,7 +72,7 @@ struct workload_run {
 	struct workload_options o;
 	struct topology topology;
 	uint64_t *retransmissions;	  /* counts TCP segments sent again */
-	struct traffic_counters *traffic; /* evicted, also of run.flows */
+	struct traffic_counters *traffic; /* evicted counts those of flows */
 	/* Takes a report of switch reporter; v6: of an IPv6 flow. It sets the
 	 * report's table, copies (but pint's) and sequence. Key and data are
 	 * the workload's and valid during the call. */
