@@ -46,7 +46,7 @@ static int open_answers(void *ctx, struct src **out, struct error *err)
 	memset(live.port, 0, sizeof(live.port));
 	live.port[0] = ROCE_PORT;
 	live.filter = NULL;	 /* it is for reports */
-	live.kind = LIVE_PACKET; /* AF_XDP is, too; answers are few */
+	live.kind = LIVE_PACKET; /* so is AF_XDP; answers are few */
 	return src_open_live(out, output_name(o), &live, err);
 }
 
