@@ -334,8 +334,8 @@ static void probe_host(struct connection *c, uint64_t now)
 	c->broken |= rc && rc != EACCES && rc != EPERM;
 }
 
-/* Closes connections that have ended, or failed. One that is to end is waited
- * for to be established: before that, a host would take it for a rejection. */
+/* Closes connections that have ended, or failed. One that is to end must have
+ * been established: before that, a host would take the end for a rejection. */
 static void close_ended(struct verbs_target *v)
 {
 	struct connection **at = &v->hosts->first, *c;
