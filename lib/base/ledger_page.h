@@ -18,11 +18,10 @@
  *          as above, and its owner is the user of the process that it names.
  * Life:    the program holds a lock of the file (flock(2), exclusive), which
  *          ends with the program. A page is dead if no process has this PID and
- *          start, and the lock is free. Only the lock shows that a program
- *          lives which is in another PID namespace, or which /proc hides. A
- *          dead page shows for ten minutes after its last write what a program
- *          did that was killed or crashed; then readers remove it, and programs
- *          that make a page.
+ *          start, and the lock is free: /proc does not show all that live, as
+ *          in another PID namespace. A dead page stays for ten minutes after
+ *          its last write, to show what a killed or crashed program did; then
+ *          it is removed by the next reader, or program that makes a page.
  */
 #ifndef BASE_LEDGER_PAGE_H
 #define BASE_LEDGER_PAGE_H
@@ -143,9 +142,9 @@ struct ledger_owner {
 
 /*
  * Copies a valid page; with out NULL, only looks whether its program lives. 0;
- * or -errno, and out is not to be used but for -ESRCH: the program is dead, and
- * out is what it wrote last. -ENOENT: there is no page, or there was one of a
- * program that died long ago, which was removed, if we may; -EBADMSG: it is
+ * -ESRCH: the program is dead, and out is what it wrote last. After any other
+ * -errno out is not to be used. -ENOENT: there is no page, or one of a program
+ * that died long ago, which was removed if permissions allow; -EBADMSG: it is
  * damaged, or no page; -EPERM: its owner is not the process's user; -EAGAIN:
  * the program was stopped while it wrote; -EACCES and others.
  */
