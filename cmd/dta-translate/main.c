@@ -145,8 +145,8 @@ static void open_cores(struct run *r)
 		cli_fail("-j: %s", err.text);
 }
 
-/* 0, or the first error of workers. They can be opened for another translator.
- */
+/* Ends the workers, so that others can be started for another translator.
+ * Returns 0, or their first error. */
 static int close_cores(struct run *r)
 {
 	int rc = r->cores ? translate_cores_rest(r->cores) : 0;
@@ -253,7 +253,7 @@ static struct snk *open_nacks(const struct opts *o)
 	return k;
 }
 
-/* Tickets, the cluster file and its regions are opened again. */
+/* Allows what will be opened again: tickets, the cluster file, its regions. */
 static void confine(const struct run *r)
 {
 	const struct opts *o = &r->o;
