@@ -150,8 +150,8 @@ static inline uint64_t sweep_due(struct sweep *s, uint64_t now_ns,
 
 struct flows_options {
 	uint32_t rows, buckets; /* buckets: of a row */
-	uint32_t shards; /* all rows are shared out evenly to so many caches of
-			    this size: entries for one share; 0 is 1 */
+	uint32_t shards; /* caches that the flows are divided among: this one
+			    has entries for its share of them; 0 is 1 */
 	uint32_t hops;	 /* of a flow, before it takes blocks */
 	uint32_t blocks;
 	uint64_t idle_ns; /* a flow that is silent for this long, or up to half
@@ -217,7 +217,8 @@ struct flow_entry {
 	uint8_t flags;
 	uint16_t kept; /* hops that are kept */
 	struct meter latency;
-	uint32_t path; /* number, 0: unknown or no room. Free: the next one */
+	uint32_t path; /* number, 0: unknown or no room; in a free entry: the
+			  next free one */
 	uint32_t first_block; /* or 0 */
 	uint32_t generation;  /* of the thresholds that made the watches */
 	uint32_t reporter;    /* a node, if FLOW_BY_NODE */
