@@ -67,7 +67,7 @@ struct export_driver {
 
 	/* Prepares what rows of a schema have in common, in state_size bytes,
 	 * 0 at first. 0; or -errno with err set: its rows are refused.
-	 * close_schema() gets the bytes after either; or NULL. */
+	 * close_schema(), if any, gets the bytes after either. */
 	size_t state_size;
 	int (*open_schema)(void *schema_state, void *self,
 			   const struct schema *s, struct error *err);
