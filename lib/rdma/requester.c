@@ -22,8 +22,10 @@ enum {
 	 * of the requests that get through between two losses is under way. */
 	SHARE = 16,
 	BURST_MIN = 8, /* if fewer are under way, often all of them are lost */
-	BURST_FIRST = 128,  /* of a new connection */
-	PROBES_EARLIER = 4, /* that may precede those counted in probed */
+	BURST_FIRST = 128, /* of a new connection */
+	/* Probes before those counted in probed, which a new connection may
+	 * have executed, too. */
+	PROBES_EARLIER = 4,
 };
 
 /* A refused R_Key is tried again after this time, ns. */
@@ -373,12 +375,9 @@ static void open_connection(struct roce_out *o, struct requester *q,
 	q->deadline = q->resume = q->timed_at = 0;
 }
 
-/*
- * An answer says which PSN is expected: it is probed once no more answers come.
- * If it is the one that was probed, the responder did not take that for the
- * expected one (soft-RoCE answers so before its first request), and another
- * probe of it would find nothing.
- */
+/* An answer says which PSN is expected: once no more answers come, that is
+ * probed. But if it is the PSN of the last probe, the responder did not execute
+ * that (soft-RoCE answers so before its first request), nor would it again. */
 static void note_expected(const struct roce_out *o, struct requester *q,
 			  uint32_t expected)
 {
@@ -388,16 +387,15 @@ static void note_expected(const struct roce_out *o, struct requester *q,
 }
 
 /*
- * A probe of the expected PSN was answered. A new connection in the place of an
- * old one has carried out nothing but our probes. A higher MSN comes from the
- * old one, which is still alive, or from its late answers, which may well be
- * about the PSN that was probed. But they cannot be about a PSN that no request
- * had. So the connection is advanced to such a PSN, by probes in the place of
- * requests that were lost.
+ * A probe of the expected PSN was answered. A new connection has executed
+ * nothing but our probes, which its MSN counts. A higher MSN is the old
+ * connection's: that is still alive, or this is its late answer to a request
+ * with the PSN that was probed. No late answer is about a PSN that no request
+ * had. So probes take the places of lost requests, up to such a PSN.
  *
- * To a connection that was never open, probes may be under way whose PSNs came
- * from late answers; one of them could take a request's place. So it is
- * advanced past them.
+ * On a connection that was never open, probes may be under way whose PSNs came
+ * from late answers; one of them could take a request's place. So probes fill
+ * the PSNs up to the last of these.
  */
 static int process_probe_reply(struct roce_out *o, unsigned table,
 			       uint32_t expected, uint32_t msn)
@@ -413,8 +411,7 @@ static int process_probe_reply(struct roce_out *o, unsigned table,
 	if (is_new || !left || left >= ROCE_PSN_HALF)
 		open_connection(o, q, expected);
 	else if (snd_under_way(&q->w.snd))
-		o->ctr.late++; /* it lives: requests under way have their PSNs
-				*/
+		o->ctr.late++; /* the old connection has requests under way */
 	else if (left > q->w.mask + 1)
 		note_expected(o, q, expected);
 	else
