@@ -242,13 +242,13 @@ static int southbound_stop(struct label_southbound *o)
 /* --- the controller's callbacks, as rows ---------------------------------- */
 
 struct run_rows {
-	struct row_sink *screen; /* stdout */
-	struct databases list;
-	struct row_sink *databases;	   /* all of -x; NULL: none */
-	struct row_sink *tees[LABEL_ROWS]; /* NULL: not asked for */
-	struct rows *rows[LABEL_ROWS];	   /* NULL: not asked for */
-	struct label_southbound *orders;   /* NULL: no --exec */
-	int err;			   /* the first of stdout */
+	struct row_sink *screen;	     /* stdout */
+	struct databases databases;	     /* of -x */
+	struct row_sink *to_databases;	     /* to all of them; NULL: none */
+	struct row_sink *tees[LABEL_ROWS];   /* NULL: not asked for */
+	struct rows *rows[LABEL_ROWS];	     /* NULL: not asked for */
+	struct label_southbound *southbound; /* NULL: no --exec */
+	int err;			     /* the first of stdout */
 };
 
 /* Databases keep the newest row of these, of all else each row. */
@@ -283,7 +283,7 @@ static void on_decision(void *ctx, const struct label_decision *d)
 	struct run_rows *r = ctx;
 	struct row_batch *b = begin_row(r, LABEL_ROWS_DECISION);
 
-	if (r->orders && label_southbound_add(r->orders, d) < 0)
+	if (r->southbound && label_southbound_add(r->southbound, d) < 0)
 		cli_fail("out of memory");
 	if (!b)
 		return;
@@ -323,8 +323,8 @@ static void open_kind(struct run_rows *r, const struct run_options *o,
 
 	if (o->rows >> kind & 1)
 		to[n++] = r->screen;
-	if (r->databases)
-		to[n++] = r->databases;
+	if (r->to_databases)
+		to[n++] = r->to_databases;
 	if (!n)
 		return;
 	r->tees[kind] = tee_open(to, n);
@@ -350,15 +350,15 @@ static void run_rows_open(struct run_rows *r, const struct run_options *o,
 	if (!o->exec)
 		cli_no_exec(); /* databases have threads of their own */
 	for (unsigned i = 0; i < o->n_exports; i++)
-		databases_add(&r->list, "--export", o->export[i], &eo);
-	r->databases = databases_all(&r->list);
+		databases_add(&r->databases, "--export", o->export[i], &eo);
+	r->to_databases = databases_all(&r->databases);
 	for (int k = 0; k < LABEL_ROWS; k++)
 		open_kind(r, o, (enum label_rows_kind)k);
 	/* If SIGCHLD were ignored, as inherited from the parent, no command's
 	 * status could be waited for. */
 	signal(SIGCHLD, SIG_DFL);
-	if (o->exec && !(r->orders = label_southbound_open(o->exec, environ,
-							   report_trouble)))
+	if (o->exec && !(r->southbound = label_southbound_open(o->exec, environ,
+							       report_trouble)))
 		cli_fail("out of memory");
 	*calls = (struct label_control_calls){
 		.ctx = r,
@@ -381,16 +381,16 @@ static int run_rows_flush(struct run_rows *r)
 /* Flushes rows, databases and decisions. 0, or -1 after a message. */
 static int run_rows_end(struct run_rows *r)
 {
-	int rc = run_rows_flush(r), told = 0;
+	int rc = run_rows_flush(r), sent = 0;
 	struct error err;
 
-	if (r->orders)
-		told = southbound_stop(r->orders);
+	if (r->southbound)
+		sent = southbound_stop(r->southbound);
 	if (rc < 0) {
 		error_set(&err, rc, "%s", strerror(-rc));
 		cli_warn_error(cli_stdout, &err);
 	}
-	return databases_end(&r->list) < 0 || told < 0 || rc < 0 ? -1 : 0;
+	return databases_end(&r->databases) < 0 || sent < 0 || rc < 0 ? -1 : 0;
 }
 
 static void run_rows_close(struct run_rows *r)
@@ -400,10 +400,10 @@ static void run_rows_close(struct run_rows *r)
 	for (int k = 0; k < LABEL_ROWS; k++)
 		if (r->tees[k])
 			r->tees[k]->close(r->tees[k]);
-	label_southbound_close(r->orders);
-	if (r->databases)
-		r->databases->close(r->databases);
-	databases_close(&r->list);
+	label_southbound_close(r->southbound);
+	if (r->to_databases)
+		r->to_databases->close(r->to_databases);
+	databases_close(&r->databases);
 	r->screen->close(r->screen);
 }
 
@@ -624,18 +624,18 @@ static void print_ledgers(void *run)
 		   r->o.format);
 	cli_ledger(&label_db_ledger, label_db_counters(label_control_db(r->c)),
 		   r->o.format);
-	if (r->rows.orders)
+	if (r->rows.southbound)
 		cli_ledger(&label_southbound_ledger,
-			   label_southbound_counters(r->rows.orders),
+			   label_southbound_counters(r->rows.southbound),
 			   r->o.format);
-	databases_ledgers(&r->rows.list, r->o.format);
+	databases_ledgers(&r->rows.databases, r->o.format);
 }
 
 /*
- * The time of a capture is that of its packets. The time of an interface is the
- * wall clock's at the start, and goes on with clock_ns(), which nobody sets,
- * also while no packets come. A time stamp of more than 10 s ago, or of the
- * future, means that the wall clock was set, and is replaced.
+ * The time of a capture is that of its packets. The time of an interface begins
+ * with the wall clock's, and goes on with clock_ns(), which cannot be set, even
+ * while no packets come. A time stamp of more than 10 s ago, or of the future,
+ * means that the wall clock was set, and is replaced.
  */
 static int read_packets(void *run, const struct pkt *pkts, int n,
 			struct error *err)
@@ -654,9 +654,9 @@ static int read_packets(void *run, const struct pkt *pkts, int n,
 	}
 	if (now_ns)
 		label_control_tick(r->c, now_ns);
-	if (r->rows.orders)
-		label_southbound_send_due(r->rows.orders, clock_ns());
-	databases_warn(&r->rows.list);
+	if (r->rows.southbound)
+		label_southbound_send_due(r->rows.southbound, clock_ns());
+	databases_warn(&r->rows.databases);
 	if (!rc && n < PKT_BATCH)
 		rc = run_rows_flush(&r->rows);
 	if (!rc && r->top && !browse_update(r->top, !n))
@@ -685,7 +685,7 @@ static void run_open(struct run *r)
 		r->top = browse_open(&controller_screen, &r->tables, &r->o.top,
 				     r->o.format);
 	}
-	if (!r->rows.orders)
+	if (!r->rows.southbound)
 		cli_confine(r->o.quiet || !r->o.live.name);
 	r->wall_offset_ns = clock_wall_ns() - clock_ns();
 	r->loop.quiet = r->o.quiet || r->top;
@@ -696,9 +696,9 @@ static void update_screen(void *ctx)
 {
 	struct run *r = ((struct tables_context *)ctx)->run;
 
-	databases_warn(&r->rows.list);
-	if (r->rows.orders)
-		label_southbound_send_due(r->rows.orders, clock_ns());
+	databases_warn(&r->rows.databases);
+	if (r->rows.southbound)
+		label_southbound_send_due(r->rows.southbound, clock_ns());
 	cli_loop_housekeeping(&r->loop);
 }
 
