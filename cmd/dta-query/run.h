@@ -42,7 +42,7 @@ uint64_t list_buf_reserve(struct list_buf *b, const struct table_view *v,
  * number of its entries. If a machine is lost meanwhile, its mirror's epochs
  * replace it. The caller frees the array. */
 struct list_epoch {
-	int64_t count;	/* -ENOENT: no such list, or the epoch repeats; -errno */
+	int64_t count;	/* -ENOENT: no such list, or a repeated epoch; -errno */
 	uint64_t begin; /* for the caller: the entry to begin at */
 };
 struct list_epoch *list_find_epochs(struct query_sources *p,
