@@ -34,7 +34,7 @@ struct op {
 	};
 	uint32_t length; /* bytes at offset; 8 for the atomics */
 	uint32_t immediate;
-	uint16_t table; /* index in the geometry, not the id */
+	uint16_t table; /* index in transport.table, not the id */
 	uint8_t verb;	/* enum op_verb */
 };
 
@@ -144,7 +144,7 @@ struct transport {
 		     struct error *err);
 	/* Carries out messages of two words (message.h) as long as they are of
 	 * the first one's kind and inside their table. Returns the words done;
-	 * the rest is for exec(). NULL: everything is. */
+	 * the rest is for exec(). NULL: all is for exec(). */
 	size_t (*exec_pairs)(struct transport *t, const uint64_t *word,
 			     size_t words);
 	void (*close)(struct transport *t);
