@@ -627,8 +627,8 @@ struct requester_ledger roce_out_ledger(const struct roce_out *o, bool open)
 }
 
 /* Whether a collector's lists can be those that we wrote to: each holds no more
- * than we sent, and no less than it confirmed. That is the oldest head not
- * confirmed yet, less a batch. */
+ * than we sent, and no less than it confirmed: up to a batch before the oldest
+ * head that is not confirmed. */
 static bool same_lists(const struct roce_out *o, unsigned i,
 		       const uint64_t *heads)
 {
