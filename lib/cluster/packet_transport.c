@@ -564,9 +564,9 @@ static bool is_given_up(const struct collector *c)
 
 /*
  * A window is full. A capture can wait; an interface cannot wait for a
- * collector that is silent. One is not waited for beyond give_up_ns at the end,
- * when the cluster is opened anew, since it may be gone, or if its ticket is
- * refused.
+ * collector that is silent. Nothing waits longer than give_up_ns for one that
+ * refuses its ticket, nor for any at the end, or when the cluster is opened
+ * anew, since the collector may be gone.
  */
 static int wait_for_room(void *ctx)
 {
@@ -731,7 +731,7 @@ static uint64_t packet_head(struct transport *r, unsigned table, uint32_t list)
 	return to->head(to, table % m->tables, list);
 }
 
-/* Reports are admitted before their collector is known: any may be busy. */
+/* Reports are admitted before their collector is known: one busy is enough. */
 static bool packet_busy(struct transport *r, unsigned table)
 {
 	struct members *m = self(r)->m;
