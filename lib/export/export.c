@@ -87,7 +87,7 @@ static int open_destination(struct row_sink **out, struct destination *p,
 		scheme->driver.close(d.self);
 		return rc;
 	}
-	/* Of the spool: of a URL, whatever its options and password. */
+	/* The spool's: the same whatever the URL's options and password. */
 	snprintf(name, sizeof(name), "%s-%08lx", u->scheme,
 		 crc32(0, (const Bytef *)u->shown, (uInt)strlen(u->shown)));
 	d.driver = &scheme->driver;
