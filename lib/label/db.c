@@ -257,7 +257,7 @@ static uint32_t count_gap(struct label_db *db, struct label_record *r,
 }
 
 /* Whether an older item was seen before; false, too, if it is too old for the
- * window. One in the window that was not seen has been found. */
+ * window. One in the window that was not seen counts as found. */
 static bool seen_before(struct label_db *db, struct label_record *r,
 			const struct label_item *item)
 {
