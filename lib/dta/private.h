@@ -283,7 +283,7 @@ static inline void report_batch_add(struct report_batch *reports,
 }
 
 /* admit.c: sets the common shape of each table's reports; none, if a rate limit
- * must check each report. After sequences_open(). */
+ * must check each report. After sequence_open(). */
 void admit_init(struct translator *t);
 
 /* Adds the valid reports of some of t->pkts to t->stage; prefetches between. */
@@ -440,7 +440,8 @@ void append_flush(struct translator *t,
  * On several cores. clone: for the copy of a state: shares the lists, but has
  * its own queue of those that wait. send: if all reports are entries of one
  * word, and their times do not matter, sends them to the owners of their lists
- * (list * factor >> 32); returns whether they are. DESC_WORDS: such a message.
+ * (list * factor >> 32); returns whether it did. DESC_WORDS: a bit of the first
+ * word of such messages.
  */
 #define DESC_WORDS (UINT64_C(1) << 53)
 
