@@ -782,7 +782,7 @@ static void close_batch(struct batch *b)
 }
 
 int int_collector_start(struct int_collector *c, struct snk *out,
-			int (*more)(void *ctx, struct pkt *room, int max),
+			int (*take)(void *ctx, struct pkt *room, int max),
 			void *ctx, struct error *err)
 {
 	const struct threads_options to = {.workers = c->o.workers,
@@ -793,7 +793,7 @@ int int_collector_start(struct int_collector *c, struct snk *out,
 					   .ctx = c};
 
 	c->out = out;
-	c->take = more;
+	c->take = take;
 	c->ctx = ctx;
 	for (unsigned i = 0; i < c->o.workers; i++)
 		if (open_worker(c, i) < 0)
