@@ -49,7 +49,7 @@ enum {
 
 /* The state of the workload. */
 struct int_gen {
-	struct gen *g;
+	struct gen *gen;
 	struct int_options o;
 	struct int_profile profile;
 	unsigned report_version; /* 0, 1, 2: 0.5, 1.0, 2.0 */
@@ -194,36 +194,36 @@ static const struct cli cli_int = {
 };
 
 /* Chooses the layouts of metadata; exits if the version cannot have them. */
-static void choose_layouts(struct int_gen *g)
+static void choose_layouts(struct int_gen *ig)
 {
-	struct int_options *o = &g->o;
+	struct int_options *o = &ig->o;
 	const struct int_profile *p = int_profile_named(o->profile);
 	struct error err = {0};
 	bool old;
 
 	if (p)
-		g->profile = *p;
-	else if (profile_read(&g->profile, o->profile, &err) < 0)
+		ig->profile = *p;
+	else if (profile_read(&ig->profile, o->profile, &err) < 0)
 		cli_fail("--profile: %s; int-collect -p help has those "
 			 "that need no file",
 			 err.text);
-	if (g->profile.version == INT_ANY)
+	if (ig->profile.version == INT_ANY)
 		cli_refuse("--profile: '%s' does not say which version to "
 			   "make; 2.1 does",
 			   o->profile);
-	old = g->profile.version < INT_V2_0;
+	old = ig->profile.version < INT_V2_0;
 	/* INT 0.5 and 1.0 have INT-MD, over TCP, UDP, VXLAN-GPE and Geneve. */
 	if (old && o->form == FORM_MX)
 		cli_refuse(
 			"--format: mx is not in INT %s; --profile 2.1 has it",
-			profile_versions[g->profile.version]);
+			profile_versions[ig->profile.version]);
 	if (old && (o->form == FORM_MD || o->form == FORM_REPORT) &&
 	    (o->over == INT_OVER_UDP || o->over == INT_OVER_NEW_UDP ||
 	     o->over == INT_OVER_GRE))
 		cli_refuse("--over: %s is not in INT %s; --profile 2.1 has it",
 			   overs[o->over],
-			   profile_versions[g->profile.version]);
-	g->report_version = old ? g->profile.version : 2;
+			   profile_versions[ig->profile.version]);
+	ig->report_version = old ? ig->profile.version : 2;
 	if (!o->has_instructions)
 		o->instructions = o->form == FORM_IOAM ? 0xf20000 : 0xfd00;
 	if (o->form != FORM_IOAM && o->unfilled)
@@ -232,40 +232,41 @@ static void choose_layouts(struct int_gen *g)
 		cli_refuse("--instructions: 0x%" PRIx64 " has more than 16 "
 			   "bits",
 			   o->instructions);
-	treport_init(&g->reports, &g->profile);
-	ioam_init(&g->traces, &g->profile);
+	treport_init(&ig->reports, &ig->profile);
+	ioam_init(&ig->traces, &ig->profile);
 	if (o->form == FORM_IOAM)
-		int_layout_make(&g->layout, g->traces.words, IOAM_BITS,
+		int_layout_make(&ig->layout, ig->traces.words, IOAM_BITS,
 				(uint32_t)(o->instructions & ~IOAM_OPAQUE));
 	else
-		int_layout_make(&g->layout, g->profile.instruction,
+		int_layout_make(&ig->layout, ig->profile.instruction,
 				INT_BITMAP_BITS, (uint32_t)o->instructions);
 }
 
 /* The reports' own metadata: --instructions, as far as the version has them. */
-static void use_own_layout(struct int_gen *g)
+static void use_own_layout(struct int_gen *ig)
 {
-	const struct int_word *w = g->report_version == 1 ? g->profile.report1
-							  : g->profile.report2;
-	unsigned bits = g->report_version == 1 ? TREPORT_V1_BITS
-					       : INT_BITMAP_BITS;
+	const struct int_word *w = ig->report_version == 1
+					   ? ig->profile.report1
+					   : ig->profile.report2;
+	unsigned bits = ig->report_version == 1 ? TREPORT_V1_BITS
+						: INT_BITMAP_BITS;
 
-	if (g->report_version == 0) {
-		g->own = g->reports.local;
-		g->bits = TREPORT_LOCAL;
+	if (ig->report_version == 0) {
+		ig->own = ig->reports.local;
+		ig->bits = TREPORT_LOCAL;
 		return;
 	}
 	for (unsigned i = 0; i < bits; i++)
-		if (w[i].len && g->layout.has >> w[i].part[0].field & 1 &&
+		if (w[i].len && ig->layout.has >> w[i].part[0].field & 1 &&
 		    w[i].part[0].field != INT_DROP_REASON &&
 		    w[i].part[1].field != INT_DROP_REASON)
-			g->bits |= (uint16_t)(1u << (bits - 1 - i));
-	int_layout_make(&g->own, w, bits, g->bits);
+			ig->bits |= (uint16_t)(1u << (bits - 1 - i));
+	int_layout_make(&ig->own, w, bits, ig->bits);
 }
 
-static void set_model(struct int_gen *g)
+static void set_model(struct int_gen *ig)
 {
-	const struct int_options *o = &g->o;
+	const struct int_options *o = &ig->o;
 	struct inband_options m = {
 		.seed = o->gen.work.seed,
 		.hops = (unsigned)o->gen.hops,
@@ -279,18 +280,18 @@ static void set_model(struct int_gen *g)
 	if (m.hops > m.topology.switches)
 		cli_refuse("--hops: %u is more than there are switches, %u",
 			   m.hops, m.topology.switches);
-	inband_init(&g->model, &m);
+	inband_init(&ig->model, &m);
 }
 
 void int_options_read(struct gen *g, int argc, char **argv)
 {
-	struct int_gen *n = calloc(1, sizeof(*n));
-	struct int_options *o = &n->o;
+	struct int_gen *ig = calloc(1, sizeof(*ig));
+	struct int_options *o = &ig->o;
 	struct traffic_ends *e = &o->gen.ends;
 	int at;
 
 	cli_start(&cli_int);
-	if (!n)
+	if (!ig)
 		cli_fail("out of memory");
 	*o = (struct int_options){
 		.gen = {.flows = 1000,
@@ -304,8 +305,8 @@ void int_options_read(struct gen *g, int argc, char **argv)
 	if (at < argc)
 		cli_usage(&cli_int, "'%s': no such argument", argv[at]);
 	cli_check(&cli_int, o, -1);
-	choose_layouts(n);
-	use_own_layout(n);
+	choose_layouts(ig);
+	use_own_layout(ig);
 	if (o->src) {
 		e->version = text_ip(e->src, o->src);
 		if (!e->version || text_ip(e->dst, o->dst) != e->version)
@@ -313,9 +314,9 @@ void int_options_read(struct gen *g, int argc, char **argv)
 				   "addresses of one version",
 				   o->src, o->dst);
 	}
-	set_model(n);
-	n->rng.state = rng_mix(o->gen.work.seed);
-	n->g = g;
+	set_model(ig);
+	ig->rng.state = rng_mix(o->gen.work.seed);
+	ig->gen = g;
 	g->o = o->gen;
 	g->o.live.format = g->o.output;
 	g->o.rate = g->o.pace ? g->o.pace : RATE_DEFAULT;
@@ -330,8 +331,8 @@ void int_options_read(struct gen *g, int argc, char **argv)
 			"latency,queue,occupancy,ingress_time,egress_time,"
 			"utilization,buffer,buffer_occupancy\n";
 	g->run = (struct workload_run){.w = &int_workload,
-				       .topology = n->model.o.topology,
-				       .state = n};
+				       .topology = ig->model.o.topology,
+				       .state = ig};
 }
 
 const char *int_complaint(const struct gen *g)
@@ -345,20 +346,20 @@ const char *int_complaint(const struct gen *g)
 
 /* --- frames out: some are lost ------------------------------------------- */
 
-static void int_send(struct int_gen *n, uint8_t *frame, size_t len,
+static void int_send(struct int_gen *ig, uint8_t *frame, size_t len,
 		     uint64_t ts_ns)
 {
-	bool whole = n->o.form == FORM_REPORT || n->o.form == FORM_XD;
+	bool whole = ig->o.form == FORM_REPORT || ig->o.form == FORM_XD;
 	struct pkt p = {frame, (uint32_t)len,
-			(uint32_t)len + (whole ? 0 : n->cut), ts_ns};
-	struct gen *g = n->g;
+			(uint32_t)len + (whole ? 0 : ig->cut), ts_ns};
+	struct gen *g = ig->gen;
 
 	if (g->o.has_mac) {
 		memcpy(frame, g->header.eth_dst, 6);
 		memcpy(frame + NET_ETH_AT_SRC, g->header.eth_src, 6);
 	}
 	g->ctr.frames++;
-	if (n->o.loss > 0 && rng_unit(&n->rng) * 100 < n->o.loss) {
+	if (ig->o.loss > 0 && rng_unit(&ig->rng) * 100 < ig->o.loss) {
 		g->ctr.lost++;
 		return;
 	}
@@ -385,22 +386,22 @@ static size_t write_stack(const struct int_layout *layout,
 
 /* Puts a frame into a tunnel from the first node to the last. Returns the
  * length; 0: too long. */
-static size_t tunnel_frame(struct int_gen *g, const struct inband_path *path,
+static size_t tunnel_frame(struct int_gen *ig, const struct inband_path *path,
 			   const uint8_t *frame, size_t len)
 {
 	uint32_t last = (uint32_t)path->hop[path->n - 1].value[INT_NODE];
-	bool vxlan = g->o.over == INT_OVER_VXLAN;
-	bool gpe = vxlan && g->profile.version < INT_V2_0;
+	bool vxlan = ig->o.over == INT_OVER_VXLAN;
+	bool gpe = vxlan && ig->profile.version < INT_V2_0;
 	struct net_udp4 h = frame_header(
-		g->g, (uint32_t)path->hop[0].value[INT_NODE]);
+		ig->gen, (uint32_t)path->hop[0].value[INT_NODE]);
 	int n;
-	uint8_t *head = g->tunnel + NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN;
+	uint8_t *head = ig->tunnel + NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN;
 
 	be32_store(h.dst, GEN_SOURCE + last);
-	h.dst_port = gpe     ? g->profile.vxlan_gpe_port
+	h.dst_port = gpe     ? ig->profile.vxlan_gpe_port
 		     : vxlan ? NET_VXLAN_PORT
-			     : g->profile.geneve_port;
-	n = traffic_tunnel(g->tunnel, INT_FRAME_MAX, &h, vxlan, frame, len);
+			     : ig->profile.geneve_port;
+	n = traffic_tunnel(ig->tunnel, INT_FRAME_MAX, &h, vxlan, frame, len);
 	if (gpe) { /* INT 0.5 and 1.0 need VXLAN-GPE */
 		head[0] |= NET_VXLAN_HAS_NEXT;
 		head[NET_VXLAN_AT_NEXT] = NET_VXLAN_ETH;
@@ -408,18 +409,19 @@ static size_t tunnel_frame(struct int_gen *g, const struct inband_path *path,
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* Writes the packet with INT to g->frame. Returns its length; 0: no room. */
-static size_t packet_with_int(struct int_gen *g, const struct inband_path *path,
+/* Writes the packet with INT to ig->frame. Returns its length; 0: no room. */
+static size_t packet_with_int(struct int_gen *ig,
+			      const struct inband_path *path,
 			      const struct traffic_packet *p,
 			      const uint8_t *packet, size_t len)
 {
-	const struct int_profile *pr = &g->profile;
+	const struct int_profile *pr = &ig->profile;
 	uint8_t stack[INT_HOP_MAX * 2];
 	struct int_source s = {
-		.version = g->profile.version,
-		.type = g->o.form == FORM_MX ? INT_TYPE_MX : INT_TYPE_MD,
+		.version = ig->profile.version,
+		.type = ig->o.form == FORM_MX ? INT_TYPE_MX : INT_TYPE_MD,
 		.hops_max = UINT8_MAX,
-		.bitmap = (uint16_t)g->o.instructions,
+		.bitmap = (uint16_t)ig->o.instructions,
 		.src_port = (uint16_t)(p->id | 0xc000),
 		.outer_src = {10, 1, 0, 1},
 		.outer_dst = {10, 1, 0, 2},
@@ -427,7 +429,7 @@ static size_t packet_with_int(struct int_gen *g, const struct inband_path *path,
 	int n;
 
 	/* Where INT is, and how a receiver knows that. */
-	s.over = (uint8_t)g->o.over;
+	s.over = (uint8_t)ig->o.over;
 	if (s.over == INT_OVER_L4 && !pr->dscp_mask && !pr->marker)
 		s.over = p->protocol == NET_PROTO_UDP ? INT_OVER_UDP
 						      : INT_OVER_NEW_UDP;
@@ -435,62 +437,63 @@ static size_t packet_with_int(struct int_gen *g, const struct inband_path *path,
 	       : pr->dscp_mask	     ? INT_BY_DSCP
 				     : INT_BY_MARKER;
 	if (s.type == INT_TYPE_MD) {
-		if ((size_t)path->n * g->layout.len > sizeof(stack))
+		if ((size_t)path->n * ig->layout.len > sizeof(stack))
 			return 0;
-		s.stack_len = write_stack(&g->layout, path, g->layout.len,
+		s.stack_len = write_stack(&ig->layout, path, ig->layout.len,
 					  stack);
 		s.stack = stack;
 		s.hops = path->n;
-		s.hops_max = (uint8_t)(g->profile.version == INT_V0_5
+		s.hops_max = (uint8_t)(ig->profile.version == INT_V0_5
 					       ? UINT8_MAX
 					       : UINT8_MAX - path->n);
 	}
 	if (s.over == INT_OVER_VXLAN || s.over == INT_OVER_GENEVE) {
-		len = tunnel_frame(g, path, packet, len);
-		packet = g->tunnel;
+		len = tunnel_frame(ig, path, packet, len);
+		packet = ig->tunnel;
 	}
-	n = len ? int_insert(g->frame, INT_FRAME_MAX, &g->profile, &s, packet,
+	n = len ? int_insert(ig->frame, INT_FRAME_MAX, &ig->profile, &s, packet,
 			     len)
 		: 0;
 	return n < 0 ? 0 : (size_t)n;
 }
 
 /* Sends a report of a node with the metadata and packet in s. */
-static bool send_report(struct int_gen *g, const struct inband_hop *by,
+static bool send_report(struct int_gen *ig, const struct inband_hop *by,
 			struct treport_fields *s, uint64_t ts_ns)
 {
 	uint32_t node = (uint32_t)by->value[INT_NODE];
-	struct net_udp4 h = frame_header(g->g, node);
-	uint8_t *payload = g->tunnel + NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN;
+	struct net_udp4 h = frame_header(ig->gen, node);
+	uint8_t *payload = ig->tunnel + NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN;
 	int len;
 
-	h.dst_port = g->profile.report_port;
-	s->from.version = (uint8_t)g->report_version;
+	h.dst_port = ig->profile.report_port;
+	s->from.version = (uint8_t)ig->report_version;
 	s->from.node = node;
-	s->from.sequence = g->g->sequence[node]++;
+	s->from.sequence = ig->gen->sequence[node]++;
 	s->from.time = (uint32_t)by->value[INT_INGRESS_TIME];
 	s->flags = INT_TRACKED;
 	len = treport_encode(payload,
-			     INT_FRAME_MAX - (size_t)(payload - g->tunnel), s);
+			     INT_FRAME_MAX - (size_t)(payload - ig->tunnel), s);
 	if (len < 0 ||
-	    net_udp4_encode(g->tunnel, INT_FRAME_MAX, &h, (size_t)len) < 0)
+	    net_udp4_encode(ig->tunnel, INT_FRAME_MAX, &h, (size_t)len) < 0)
 		return false;
-	int_send(g, g->tunnel, (size_t)(payload - g->tunnel) + (size_t)len,
+	int_send(ig, ig->tunnel, (size_t)(payload - ig->tunnel) + (size_t)len,
 		 ts_ns);
 	return true;
 }
 
 /* Sends a report of each node, with its own metadata. */
-static bool node_reports(struct int_gen *g, const struct inband_path *path,
-			 const struct traffic_packet *p, const uint8_t *packet,
-			 size_t len)
+static bool send_node_reports(struct int_gen *ig,
+			      const struct inband_path *path,
+			      const struct traffic_packet *p,
+			      const uint8_t *packet, size_t len)
 {
 	uint8_t md[INT_BITMAP_BITS * 8];
 	struct treport_fields s = {
-		.bits = g->bits,
+		.bits = ig->bits,
 		.metadata = true,
 		.md = md,
-		.md_len = g->own.len,
+		.md_len = ig->own.len,
 		.inner_type = TREPORT_ETHERNET,
 		.inner = packet,
 		.inner_len = len,
@@ -499,8 +502,8 @@ static bool node_reports(struct int_gen *g, const struct inband_path *path,
 	for (unsigned i = 0; i < path->n; i++) {
 		const struct inband_hop *h = &path->hop[i];
 
-		int_put(md, &g->own, h->has, h->value);
-		if (!send_report(g, h, &s,
+		int_put(md, &ig->own, h->has, h->value);
+		if (!send_report(ig, h, &s,
 				 p->ts_ns -
 					 path->hop[path->n - 1]
 						 .value[INT_EGRESS_TIME] +
@@ -511,19 +514,20 @@ static bool node_reports(struct int_gen *g, const struct inband_path *path,
 }
 
 /* Writes the packet with an IOAM trace, full or (--unfilled) with room. */
-static size_t packet_with_trace(struct int_gen *g,
+static size_t packet_with_trace(struct int_gen *ig,
 				const struct inband_path *path,
 				const uint8_t *packet, size_t len)
 {
-	size_t room = g->o.unfilled ? g->o.unfilled : path->n;
+	size_t room = ig->o.unfilled ? ig->o.unfilled : path->n;
 	/* An opaque snapshot is made empty. */
-	size_t each = g->layout.len +
-		      (g->o.instructions & IOAM_OPAQUE ? IOAM_SNAPSHOT_LEN : 0);
+	size_t each = ig->layout.len + (ig->o.instructions & IOAM_OPAQUE
+						? IOAM_SNAPSHOT_LEN
+						: 0);
 	uint8_t nodes[UINT8_MAX * 4];
 	struct ioam_request ask = {
 		.type = IOAM_PREALLOCATED,
 		.namespace = 1,
-		.bitmap = (uint32_t)g->o.instructions,
+		.bitmap = (uint32_t)ig->o.instructions,
 		.words = (uint8_t)(room * each / 4),
 		.nodes = nodes,
 	};
@@ -531,41 +535,41 @@ static size_t packet_with_trace(struct int_gen *g,
 
 	if (room * each / 4 > UINT8_MAX)
 		return 0;
-	if (!g->o.unfilled)
-		ask.nodes_len = write_stack(&g->layout, path, each, nodes);
-	n = ioam_insert(g->frame, INT_FRAME_MAX, packet, len, &ask);
+	if (!ig->o.unfilled)
+		ask.nodes_len = write_stack(&ig->layout, path, each, nodes);
+	n = ioam_insert(ig->frame, INT_FRAME_MAX, packet, len, &ask);
 	return n > 0 ? (size_t)n : 0;
 }
 
-static bool int_make(struct int_gen *g, const struct inband_path *path,
+static bool int_make(struct int_gen *ig, const struct inband_path *path,
 		     const struct traffic_packet *p, const uint8_t *packet,
 		     size_t len)
 {
 	struct treport_fields s = {.inner_type = TREPORT_ETHERNET,
-				   .inner = g->frame};
+				   .inner = ig->frame};
 	size_t n;
 
-	switch (g->o.form) {
+	switch (ig->o.form) {
 	case FORM_REPORT: /* by the sink, with all that the packet carried */
-		s.inner_len = packet_with_int(g, path, p, packet, len);
+		s.inner_len = packet_with_int(ig, path, p, packet, len);
 		return s.inner_len &&
-		       send_report(g, &path->hop[path->n - 1], &s, p->ts_ns);
+		       send_report(ig, &path->hop[path->n - 1], &s, p->ts_ns);
 	case FORM_XD:
-		return node_reports(g, path, p, packet, len);
+		return send_node_reports(ig, path, p, packet, len);
 	case FORM_IOAM:
-		n = packet_with_trace(g, path, packet, len);
+		n = packet_with_trace(ig, path, packet, len);
 		break;
 	default:
-		n = packet_with_int(g, path, p, packet, len);
+		n = packet_with_int(ig, path, p, packet, len);
 	}
 	if (n)
-		int_send(g, g->frame, n, p->ts_ns);
+		int_send(ig, ig->frame, n, p->ts_ns);
 	return n > 0;
 }
 
 /* --- the truth ----------------------------------------------------------- */
 
-static void write_truth(struct int_gen *g, const struct inband_path *path,
+static void write_truth(struct int_gen *ig, const struct inband_path *path,
 			const struct traffic_packet *p)
 {
 	static const uint8_t shown[] = {
@@ -575,13 +579,13 @@ static void write_truth(struct int_gen *g, const struct inband_path *path,
 		INT_EGRESS_TIME, INT_UTILIZATION,
 		INT_BUFFER,	 INT_BUFFER_OCCUPANCY,
 	};
-	const struct int_layout *layout = g->o.form == FORM_XD ? &g->own
-							       : &g->layout;
+	const struct int_layout *layout = ig->o.form == FORM_XD ? &ig->own
+								: &ig->layout;
 	/* Fields that were sent; old reports have a time in their header. */
 	uint64_t told = layout->has |
-			(g->o.form == FORM_XD && g->report_version < 2)
+			(ig->o.form == FORM_XD && ig->report_version < 2)
 				<< INT_INGRESS_TIME;
-	FILE *truth = g->g->truth;
+	FILE *truth = ig->gen->truth;
 	char flow[KEY_TEXT_MAX];
 
 	errno = 0;
@@ -592,7 +596,7 @@ static void write_truth(struct int_gen *g, const struct inband_path *path,
 		fprintf(truth,
 			"%" PRIu64 ",%" PRIu64 ".%09" PRIu64
 			",%s,%u,%u,%" PRIu64,
-			g->g->ctr.reports, p->ts_ns / 1000000000,
+			ig->gen->ctr.reports, p->ts_ns / 1000000000,
 			p->ts_ns % 1000000000, flow, path->n, i + 1,
 			h->value[INT_NODE]);
 		for (unsigned k = 0; k < sizeof(shown); k++)
@@ -602,28 +606,29 @@ static void write_truth(struct int_gen *g, const struct inband_path *path,
 				fputc(',', truth);
 		fputc('\n', truth);
 	}
-	truth_check(g->g);
+	truth_check(ig->gen);
 }
 
 static void send_packet(struct workload_run *run,
 			const struct traffic_packet *p)
 {
-	struct int_gen *n = run->state;
-	struct gen *g = n->g;
+	struct int_gen *ig = run->state;
+	struct gen *g = ig->gen;
 	const struct pkt *pkt = traffic_pkt(g->traffic);
 	struct inband_path path;
 	int len;
 
 	if (pkt) {
 		len = p->fragment ? 0 : (int)pkt->len;
-		n->cut = pkt->wire_len - pkt->len;
+		ig->cut = pkt->wire_len - pkt->len;
 	} else {
-		len = traffic_frame(n->packet, INT_FRAME_MAX, p, n->o.data, 0);
+		len = traffic_frame(ig->packet, INT_FRAME_MAX, p, ig->o.data,
+				    0);
 	}
 	if (len > 0)
-		inband_draw(&n->model, &path, p);
-	if (len <= 0 ||
-	    !int_make(n, &path, p, pkt ? pkt->data : n->packet, (size_t)len)) {
+		inband_draw(&ig->model, &path, p);
+	if (len <= 0 || !int_make(ig, &path, p, pkt ? pkt->data : ig->packet,
+				  (size_t)len)) {
 		g->ctr.unfit++;
 		return;
 	}
@@ -631,7 +636,7 @@ static void send_packet(struct workload_run *run,
 	if (++g->ctr.reports == g->o.count)
 		g->done = true;
 	if (g->truth)
-		write_truth(n, &path, p);
+		write_truth(ig, &path, p);
 }
 
 const struct workload int_workload = {
