@@ -24,8 +24,8 @@ enum {
 
 enum {
 	SHUFFLE_BYTES = 64,
-	SHUFFLE_ONE = 24, /* in shuffle_meters.from: 1, a word of the second of
-			   two vectors, whether they have 8 words or 16 */
+	SHUFFLE_ONE = 24, /* in shuffle_meters.from: the number 1; this index is
+			   of the second of two vectors, of 8 words or 16 */
 };
 
 struct shuffle {
