@@ -111,8 +111,8 @@ struct memory_read {
 struct memory_ops {
 	/* Reads all n, in order if writers may be at work. All in range. */
 	void (*read)(struct memory *m, struct memory_read *r, size_t n);
-	/* A table's first byte if it is mapped, else NULL. Or NULL: no table
-	 * is. */
+	/* A table's first byte if it is mapped, else NULL. The function is
+	 * NULL where no table is mapped. */
 	const uint8_t *(*direct)(struct memory *m, const struct table *t,
 				 uint64_t epoch);
 	int (*renew)(struct memory *m); /* NULL: epochs never change */
