@@ -35,8 +35,8 @@ static struct cluster_member *last_membership(struct cluster *c, unsigned g,
 	return NULL;
 }
 
-/* Replaces the id by an index, and a first epoch that was not given by the
- * generation's. */
+/* Replaces the id by an index. A first epoch that was not given becomes the
+ * generation's, or 1 for a new collector. */
 static int finish_member(struct reader *r, unsigned g, struct cluster_member *m,
 			 struct error *err)
 {
