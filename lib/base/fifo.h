@@ -27,8 +27,8 @@ int fifo_put(struct fifo *q, uint32_t number);
 void fifo_remove(struct fifo *q, uint32_t number);
 /* The first number, which stays in the list; FIFO_EMPTY: there is none. */
 uint32_t fifo_first(const struct fifo *q);
-/* For an array whose last element moves into a hole: removes `number`, then
- * puts it into the list where `last` stands now, instead of that. */
+/* For an array whose last element moves into a hole: `number` leaves the list,
+ * then takes the place of `last` in it. */
 void fifo_renumber(struct fifo *q, uint32_t last, uint32_t number);
 void fifo_fini(struct fifo *q);
 
