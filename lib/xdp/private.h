@@ -44,7 +44,7 @@ struct fast_field {
 struct fast_layout {
 	__u32 len;    /* bytes of a hop */
 	__u32 node;   /* offset of its word */
-	__u32 stamps; /* there are time stamps, and so a second latency */
+	__u32 stamps; /* there are times, too, that latency follows from */
 	struct fast_field id[FIELD_IDS];
 	struct fast_field metric[HOP_METRICS];
 };
