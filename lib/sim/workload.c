@@ -314,7 +314,7 @@ static void report_count(struct workload_run *run, const struct cache_entry *e,
 		    sizeof(total_be), e->reporter, ts_ns);
 }
 
-/* Counts one packet for a key, of its first switch. */
+/* Counts a packet for a key. The reporter is its first switch. */
 static void count_key(struct workload_run *run, const struct traffic_packet *p,
 		      const uint8_t *key, size_t len)
 {
