@@ -493,12 +493,6 @@ static unsigned list_fds(void *run, int *fd, unsigned max)
 	return n;
 }
 
-static uint64_t next_due(void *run)
-{
-	(void)run;
-	return UINT64_MAX;
-}
-
 /* Opens both interfaces, for all packets, not only this host's. */
 static void open_live(struct hop_run *r)
 {
@@ -524,7 +518,6 @@ static void open_live(struct hop_run *r)
 	r->o.live.beside.name = r->o.to;
 	r->o.live.beside.s = r->direction[HOP_OUT].src;
 	r->loop.fds = list_fds;
-	r->loop.due = next_due;
 }
 
 /* The smaller MTU of the links that are not to hosts; 0: no limit. */

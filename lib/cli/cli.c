@@ -768,7 +768,7 @@ int cli_loop_more(struct cli_loop *l, struct pkt *room, int max)
 static void wait_for_more(const struct cli_loop *l)
 {
 	struct pollfd p[1 + FDS_MAX] = {{src_fd(l->s), POLLIN, 0}};
-	uint64_t due = l->due(l->ctx), now = clock_ns();
+	uint64_t due = l->due ? l->due(l->ctx) : UINT64_MAX, now = clock_ns();
 	int fd[FDS_MAX], ms = CLI_LOOK_AROUND_MS;
 	unsigned n = l->fds(l->ctx, fd, FDS_MAX);
 

@@ -156,8 +156,8 @@ struct cli_loop {
 	uint64_t (*unsent)(void *ctx);
 	void (*hangup)(void *ctx); /* SIGHUP, after cli_catch_hangup() */
 	/* What else the loop waits for: descriptors that can be read, and a
-	 * time of clock_ns(). Both NULL: nothing; the source waits by itself.
-	 * Else the program must have called src_wait(s, 0). */
+	 * time of clock_ns(); due NULL: no time. fds NULL: nothing; the source
+	 * waits by itself. Else the program has called src_wait(s, 0). */
 	unsigned (*fds)(void *ctx, int *fd, unsigned max);
 	uint64_t (*due)(void *ctx);
 	/* Set by cli_loop(): the source failed, not take(). */
