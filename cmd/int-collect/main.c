@@ -36,9 +36,9 @@ static const struct export_rule rules[] = {
 struct outlets {
 	struct telemetry_sinks sinks; /* a tee for each kind of row */
 	struct row_sink *screen;
-	struct databases list;
+	struct databases databases;
 	struct row_sink *dta;
-	struct row_sink *databases; /* all of them; NULL: none */
+	struct row_sink *to_databases; /* to all of them; NULL: none */
 	const char *dta_name;
 };
 
@@ -58,10 +58,10 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 	struct error err = {0};
 
 	cli_no_exec(); /* databases have threads of their own */
-	out->list.hold = o->read && !o->drop;
+	out->databases.hold = o->read && !o->drop;
 	for (unsigned i = 0; i < o->n_exports; i++)
-		databases_add(&out->list, "--export", o->export[i], &eo);
-	out->databases = databases_all(&out->list);
+		databases_add(&out->databases, "--export", o->export[i], &eo);
+	out->to_databases = databases_all(&out->databases);
 	out->dta_name = o->dta;
 	if (o->dta && dta_open(&out->dta, o->dta, &err) < 0)
 		cli_error(o->dta, &err);
@@ -72,8 +72,8 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 			to[n++] = out->screen;
 		if (out->dta && (i == ROWS_EVENT || i == ROWS_FLOW))
 			to[n++] = out->dta;
-		if (out->databases)
-			to[n++] = out->databases;
+		if (out->to_databases)
+			to[n++] = out->to_databases;
 		if (n && !(out->sinks.of[i] = tee_open(to, n)))
 			cli_fail("out of memory");
 	}
@@ -92,7 +92,8 @@ static int outlets_end(struct outlets *out)
 	}
 	if (dta < 0)
 		cli_warn("%s: %s", cli_file(out->dta_name), strerror(-dta));
-	return databases_end(&out->list) < 0 || screen < 0 || dta < 0 ? -1 : 0;
+	return databases_end(&out->databases) < 0 || screen < 0 || dta < 0 ? -1
+									   : 0;
 }
 
 static void outlets_close(struct outlets *out)
@@ -101,11 +102,11 @@ static void outlets_close(struct outlets *out)
 		if (out->sinks.of[i])
 			out->sinks.of[i]->close(out->sinks.of[i]);
 	out->screen->close(out->screen);
-	if (out->databases)
-		out->databases->close(out->databases);
+	if (out->to_databases)
+		out->to_databases->close(out->to_databases);
 	if (out->dta)
 		out->dta->close(out->dta);
-	databases_close(&out->list);
+	databases_close(&out->databases);
 }
 
 enum {
@@ -150,7 +151,7 @@ static void print_ledgers(void *run)
 	cli_ledger(&flows_ledger, &l.flows, fmt);
 	if (r->outlets.dta)
 		cli_ledger(&dta_ledger, dta_counters(r->outlets.dta), fmt);
-	databases_ledgers(&r->outlets.list, fmt);
+	databases_ledgers(&r->outlets.databases, fmt);
 }
 
 static uint64_t count_unsent(void *run)
@@ -161,7 +162,7 @@ static uint64_t count_unsent(void *run)
 }
 
 /* On SIGHUP: reads the thresholds again; after an error the old ones stay. */
-static void hangup(void *run)
+static void reread_thresholds(void *run)
 {
 	struct run *r = run;
 	struct error err = {0};
@@ -214,7 +215,7 @@ static int take_packets(void *run, const struct pkt *pkts, int n,
 	if (!rc && n < PKT_BATCH) /* live, or the end */
 		rc = put_rows(r, n);
 	if (n < PKT_BATCH || ++r->batches % WARN_EVERY == 0)
-		databases_warn(&r->outlets.list);
+		databases_warn(&r->outlets.databases);
 	if (!rc && r->top && !top_turn(r->top, !n))
 		cli_stop = 1; /* as if by a signal */
 	if (rc < 0)
@@ -322,7 +323,7 @@ static void run_open(struct run *r)
 		r->loop.s = cli_live_open(&r->o.live, all, o->quiet);
 	if (o->top.top)
 		r->top = top_open(o, int_collector_sink(r->collector),
-				  &r->outlets.list, &r->loop);
+				  &r->outlets.databases, &r->loop);
 	if (o->cores > 1 && src_hold_batches(r->loop.s, batches) < 0)
 		cli_fail("out of memory");
 	cli_may_read(o->thresholds);
@@ -451,13 +452,13 @@ int main(int argc, char **argv)
 		.take = take_packets,
 		.report = print_ledgers,
 		.unsent = count_unsent,
-		.hangup = hangup,
+		.hangup = reread_thresholds,
 	};
 	cli_signals();
 	cli_catch_hangup();
 	run_open(&run);
 	run.error = cli_loop(&run.loop, &run.why);
-	if (!run.outlets.list.hold)
-		databases_begin_end(&run.outlets.list);
+	if (!run.outlets.databases.hold)
+		databases_begin_end(&run.outlets.databases);
 	return run_close(&run);
 }
