@@ -27,8 +27,8 @@ struct sim_options {
 	uint64_t trace; /* hops: path tracing instead */
 	uint64_t interval_ns, rest_ns, warmup_ns;
 	double jitter; /* percent */
-	const char *lose[SIM_LOSSES_MAX];
-	unsigned n_lose;
+	const char *loss[SIM_LOSSES_MAX];
+	unsigned n_losses;
 	bool summary, quiet;
 	enum row_format fmt;
 };
@@ -37,17 +37,17 @@ struct sim_options {
 
 #define AT(field) CLI_AT(struct sim_options, field)
 
-static int read_lose(void *opts, const char *text, struct error *why)
+static int read_loss(void *opts, const char *text, struct error *why)
 {
 	struct sim_options *o = opts;
 
 	if (!text)
-		o->n_lose = 0;
-	else if (o->n_lose == SIM_LOSSES_MAX)
+		o->n_losses = 0;
+	else if (o->n_losses == SIM_LOSSES_MAX)
 		return error_set(why, -EINVAL, "is one more than %d",
 				 SIM_LOSSES_MAX);
 	else
-		o->lose[o->n_lose++] = text;
+		o->loss[o->n_losses++] = text;
 	return 0;
 }
 
@@ -85,7 +85,7 @@ static const struct cli_option options[] = {
 	{ 0, "queue", "N", "packets of a port (100)",
 	  CLI_U64, AT(net.queue_max), .min = 1, .max = 1 << 20 },
 	{ 0, "loss", "ID-PORT=PERCENT", "on that link; many times",
-	  CLI_CALL, .read = read_lose, .was = "--lose" },
+	  CLI_CALL, .read = read_loss, .was = "--lose" },
 	{ 0, "probe-interval", "TIME", "of hula, int-path, pingmesh (100ms)",
 	  CLI_TIME, AT(net.probe_ns), .min = 1000,
 	  .verbs = "hula int-path pingmesh" },
@@ -124,7 +124,7 @@ static const struct cli cli_sim = {
 	.groups = groups,
 };
 
-/* Reads one --lose; exits if it is bad. */
+/* Reads one --loss; exits if it is bad. */
 static struct netsim_loss sim_loss(const struct fabric *f, const char *text)
 {
 	unsigned id, port;
@@ -174,7 +174,7 @@ static void sim_read(struct sim_options *o, int argc, char **argv)
 		cli_usage(&cli_sim, "--scheme pingmesh needs --arity");
 	if (o->arity % 2)
 		cli_usage(&cli_sim, "--arity: %ju is odd", (uintmax_t)o->arity);
-	/* Intervals that are over by the end, and are not left out. */
+	/* At least one interval must end in the run, after --warmup. */
 	if ((!o->out || strcmp(o->out, "-") != 0) && !o->trace &&
 	    net->duration_ns / net->telemetry_ns * net->telemetry_ns <=
 		    o->warmup_ns)
@@ -199,7 +199,7 @@ static void sim_read(struct sim_options *o, int argc, char **argv)
 enum {
 	RUNS = 10000,	  /* of PINT */
 	SWITCHES = 80,	  /* any of which a hop may be */
-	PINT_BITS = 16,	  /* of a packet, section 6.2 */
+	PINT_BITS = 16,	  /* of a packet, INT-label, section 6.2 */
 	PROBE_HEADS = 42, /* Ethernet, IPv4 and UDP of a packet of its own */
 	DEVICE_BITS = 32, /* of a label: what tells the path */
 };
@@ -459,12 +459,12 @@ static void set_up_run(struct sim *s)
 
 	if (rc < 0)
 		cli_fail("%s", strerror(-rc));
-	for (unsigned i = 0; i < s->o.n_lose; i++)
-		s->losses[i] = sim_loss(&s->fabric, s->o.lose[i]);
+	for (unsigned i = 0; i < s->o.n_losses; i++)
+		s->losses[i] = sim_loss(&s->fabric, s->o.loss[i]);
 	net->fabric = &s->fabric;
 	net->start_ns = start_ns - start_ns % net->telemetry_ns;
 	net->losses = s->losses;
-	net->n_losses = s->o.n_lose;
+	net->n_losses = s->o.n_losses;
 	if (s->o.out && snk_open(&s->snk, s->o.out, &s->why) < 0)
 		cli_error(s->o.out, &s->why);
 	if (s->o.out && !strcmp(s->o.out, "-"))
@@ -476,7 +476,7 @@ static void set_up_run(struct sim *s)
 
 int sim_main(int argc, char **argv)
 {
-	static struct sim s; /* a page and more */
+	static struct sim s; /* too large for the stack */
 	struct netsim_calls calls = {on_interval, NULL, on_stop, &s};
 	const struct netsim_options *o = &s.o.net;
 	struct netsim *net;
