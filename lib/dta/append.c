@@ -218,8 +218,8 @@ void append_run(struct translator *t, struct table_state *state,
 		append_any(t, state, &to, reports);
 }
 
-/* Writes the lists out whose oldest entry has waited for the flush time.
- * t->due_ns: when the next one has, if that is sooner. */
+/* Writes out the lists whose oldest entry has waited for the flush time. Lowers
+ * t->due_ns to when the next list's will have. */
 static void append_flush_due(struct translator *t, struct table_state *state,
 			     uint64_t now_ns)
 {
@@ -261,7 +261,7 @@ void clock_to(struct translator *t, uint64_t now_ns)
 {
 	bool set = clock_was_set(t->last_ns, now_ns);
 
-	if (set && t->waiting) { /* nobody knows how long */
+	if (set && t->waiting) { /* how long they waited is unknown */
 		t->stamp_ns = t->last_ns;
 		for (unsigned i = 0; i < t->states; i++)
 			if (t->state[i].append)
