@@ -236,10 +236,8 @@ static inline bool any_special(const unsigned char *s)
 	return half[0] | half[1];
 }
 
-/*
- * Where the first character is that some format writes in another way: all but
- * printable ASCII, blanks, quotes, commas, backslashes. Most strings have none.
- */
+/* Where the first character is that some format writes in another way: blanks,
+ * quotes, commas, backslashes, all but printable ASCII. Few texts have one. */
 static const unsigned char *plain_end(const unsigned char *s,
 				      const unsigned char *end)
 {
