@@ -14,7 +14,7 @@
  *	ring = 1Mi              ; append: or the entries of a list's ring, which
  *	                        ; keeps a batch less
  *	memory = 4Gi            ; or: as many as fit into so many bytes
- *	stride = pow2           ; bytes from slot to slot: the next power of two;
+ *	stride = pow2           ; bytes from slot to slot, the next power of 2;
  *	                        ; or packed (to 4); or a number that is either
  *	copies = 2              ; N when a report does not say; append has 1
  *	hash = dta1             ; or dta0
