@@ -25,7 +25,7 @@ int error_about(struct error *err, int rc, const char *object,
 {
 	size_t n = strlen(object);
 
-	/* strchr() also finds a '\0': why is the object and nothing else */
+	/* strchr() also finds '\0': the reason is the object alone */
 	if (!strncmp(why->text, object, n) && strchr(": ", why->text[n]))
 		return error_set(err, rc, "%s", why->text);
 	return error_set(err, rc, "%s: %.400s", object, why->text);
