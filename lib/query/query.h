@@ -189,7 +189,7 @@ struct query_load {
 	/* As in model/model.h, with all of the table's copies written. */
 	double load, above;
 	double success, average; /* of the oldest key, of all keys */
-	double success_below, average_below; /* upper bounds, from above */
+	double success_below, average_below; /* upper bounds: at load `above' */
 	/* append */
 	uint64_t written, lists_used;
 	/* keyinc: of all counters */
