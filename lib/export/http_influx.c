@@ -258,7 +258,7 @@ const struct export_scheme export_influx = {
 	.driver =
 		{
 			.close = influx_close,
-			.state_size = 1,
+			.state_size = 1, /* unused; the queue allocates it */
 			.open_schema = influx_open_schema,
 			.encode = influx_encode,
 			.send = influx_send,
