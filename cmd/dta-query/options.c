@@ -179,7 +179,7 @@ void options_read(struct opts *o, int argc, char **argv)
 	if (!o->from.only.until)
 		query_epochs_parse(&o->from.only, "0");
 	n = cli_read(&cli, o, argc, argv);
-	if (!o->interactive && n < argc)
+	if (!o->interactive)
 		o->verb = (enum verb)cli_verb(&cli, argv[n]);
 	if (!o->in_shell)
 		cli_from_env(&cli, o, "--region --verbs --snapshot --cluster",
@@ -206,7 +206,6 @@ void options_read(struct opts *o, int argc, char **argv)
 		cli_check(&cli, o, -1);
 		return;
 	}
-	o->verb = (enum verb)cli_verb(&cli, argv[n]);
 	cli_check(&cli, o, (int)o->verb);
 	o->keys.args = argv + n + 1;
 	o->keys.nargs = argc - n - 1;
