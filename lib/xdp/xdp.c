@@ -84,16 +84,17 @@ static bool field_of(struct fast_field *out, const struct int_layout *layout,
 	return true;
 }
 
-/* False: packets of this layout are left to user space. */
+/* False: packets of this layout are left to user space, which also derives the
+ * latency of hops that have no such field from their time stamps. */
 static bool fast_layout_of(struct fast_layout *out,
 			   const struct int_layout *layout)
 {
-	bool stamps = layout->has & 1U << INT_EGRESS_TIME, good;
+	bool egress_time = layout->has & 1U << INT_EGRESS_TIME, good;
 	struct fast_field node = {0};
 
 	*out = (struct fast_layout){
 		.len = layout->len,
-		.stamps = stamps && layout->has & 1U << INT_INGRESS_TIME,
+		.stamps = egress_time && layout->has & 1U << INT_INGRESS_TIME,
 	};
 	good = layout->has & 1U << INT_NODE &&
 	       field_of(&node, layout, INT_NODE) && node.mask == UINT32_MAX &&
@@ -103,7 +104,7 @@ static bool fast_layout_of(struct fast_layout *out,
 		good = field_of(&out->id[i], layout, field_of_id[i]);
 	for (unsigned i = 0; good && i < HOP_METRICS; i++)
 		good = field_of(&out->metric[i], layout, field_of_metric[i]);
-	return good && (out->metric[METRIC_HOP_LATENCY].mask || !stamps);
+	return good && (out->metric[METRIC_HOP_LATENCY].mask || !egress_time);
 }
 
 /* The layouts of all bitmaps whose bits are defined. */
@@ -433,10 +434,10 @@ static void remove_flows(struct xdp_sink *x, enum flow_leave why,
 int xdp_sink_tick(struct xdp_sink *x)
 {
 	uint64_t now = clock_ns();
-	uint32_t era = x->skel->bss->rules.era, epochs = FAST_PUSHES_MASK;
+	uint32_t era = x->skel->bss->rules.era, pushes = FAST_PUSHES_MASK;
 
 	if (x->o.push_ns && now >= x->push_due) {
-		begin_era(x, (era & ~epochs) | ((era + 1) & epochs));
+		begin_era(x, (era & ~pushes) | ((era + 1) & pushes));
 		x->push_due = now + x->o.push_ns;
 	}
 	if (x->o.idle_ns && now >= x->idle_due) {
