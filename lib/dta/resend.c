@@ -387,11 +387,11 @@ static bool is_answer(const struct sender *r, const struct dta_report *nack)
 static void note_answer(struct resend *w, struct sender *r,
 			const struct dta_report *nack, uint64_t now_ns)
 {
-	/* at: the first report that the NACK does not confirm. The wire has 16
-	 * bits of its number: it is the newest sent report with these. */
+	/* at: the first report that the NACK does not confirm, by 16 bits of
+	 * its number the newest one sent. due: those before have had time. */
 	uint16_t before = (uint16_t)(r->snd.max + r->shift - 1 -
 				     nack->sequence);
-	uint64_t at = r->snd.max - before, missing = r->snd.max;
+	uint64_t at = r->snd.max - before, due = r->snd.max;
 	bool answer = is_answer(r, nack);
 	uint64_t newly;
 
@@ -409,7 +409,7 @@ static void note_answer(struct resend *w, struct sender *r,
 	if (answer)
 		measure_rtt(w, r, now_ns);
 	if (nack->hop == DTA_NACK_STATE) /* later reports may be under way */
-		missing = answer ? r->probe_nxt : 0;
+		due = answer ? r->probe_nxt : 0;
 	r->tries = 0;
 	r->heard_ns = now_ns;
 	r->untold = false;
@@ -419,7 +419,7 @@ static void note_answer(struct resend *w, struct sender *r,
 		r->urgent = false;
 	snd_confirm(&r->snd, at);
 	queue_add(w, r);
-	if (at < missing) {
+	if (at < due) {
 		send_again(w, r, answer && r->probed_since_back, now_ns);
 	} else if (r->recover) {
 		/* Slow start (RFC 5681, section 3.1): each confirmed report
