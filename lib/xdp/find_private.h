@@ -211,8 +211,8 @@ static __always_inline void set_port(struct parts *p, __u32 port)
 }
 
 /*
- * Divides the stack into hops. False if it does not divide evenly, or the
- * header has E or M set (max hop count or MTU exceeded): then hops are missing.
+ * Divides the stack into hops. False if it does not divide evenly, hops are
+ * missing (E, M: max hop count or MTU exceeded), or a domain has instructions.
  */
 static __always_inline bool split_hops(const struct frame *f, struct parts *p,
 				       const struct fast_layout *layout)
