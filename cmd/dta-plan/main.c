@@ -196,8 +196,8 @@ static int print_row(struct rows *r, const struct opts *o, const struct size *s,
 	return row_end(r);
 }
 
-/* A row for each number of copies. */
-static int plan_load(struct rows *r, const struct opts *o)
+/* Prints a plan: a row for each number of copies. */
+static int print_copies(struct rows *r, const struct opts *o)
 {
 	const struct range *only = &o->range[DIM_COPIES];
 	unsigned n = only->n ? only->n : HASH_COPIES, best;
@@ -217,20 +217,20 @@ static int plan_load(struct rows *r, const struct opts *o)
 	return rc;
 }
 
-/* Makes rows for each combination of the ranges' values, from dim on; copies,
- * the last one, are rows of one plan. */
-static int plan_each(struct rows *r, struct opts *o, enum dim dim)
+/* Prints a plan for each combination of the values of ranges, from dim on up to
+ * copies. */
+static int print_each(struct rows *r, struct opts *o, enum dim dim)
 {
 	const struct range *range = &o->range[dim];
 	int rc = 0;
 
 	if (dim == DIM_COPIES)
-		return plan_load(r, o);
+		return print_copies(r, o);
 	if (!range->n)
-		return plan_each(r, o, dim + 1);
+		return print_each(r, o, dim + 1);
 	for (unsigned i = 0; i < range->n && !rc; i++) {
 		o->at[dim] = range->value[i];
-		rc = plan_each(r, o, dim + 1);
+		rc = print_each(r, o, dim + 1);
 	}
 	return rc;
 }
@@ -246,7 +246,7 @@ int main(int argc, char **argv)
 	r = o.layout ? NULL : cli_rows(o.fmt, o.cores ? &cores_schema : &plans);
 	if (!r && !o.layout)
 		cli_fail("%s", strerror(ENOMEM));
-	rc = o.cores ? cores_rows(r, &o) : plan_each(r, &o, 0);
+	rc = o.cores ? cores_rows(r, &o) : print_each(r, &o, 0);
 	rows_close(r);
 	if (rc)
 		cli_fail("%s: %s", cli_stdout, strerror(-rc));
