@@ -263,7 +263,7 @@ static inline struct verdict unanimous(const uint8_t *value, unsigned n,
 				(uint8_t)n, (uint8_t)n, 0, value};
 }
 
-/* The same for slots of 8 bytes, which nearly always agree. */
+/* judge_slots() for slots of 8 bytes, which nearly always agree. */
 static inline __attribute__((always_inline)) struct verdict
 judge_words(const struct batch_slots *s, unsigned copies,
 	    const struct query_rule *rule, size_t i)
@@ -464,27 +464,27 @@ static void judge_partial(struct query_path *out, const struct chunk *chunk,
 			  unsigned n, unsigned hops)
 {
 	unsigned least = hops > 1 ? 2 : 1;
-	struct chunk sum = {.known = 0};
+	struct chunk merged = {.known = 0};
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct chunk *c = &chunk[i];
 
 		if ((unsigned)__builtin_popcount(c->known) < least)
 			continue;
-		if (!chunks_agree(&sum, c, hops)) {
+		if (!chunks_agree(&merged, c, hops)) {
 			out->answer = QUERY_AMBIGUOUS;
 			return;
 		}
 		for (unsigned h = 0; h < hops; h++)
 			if (c->known >> h & 1)
-				sum.value[h] = c->value[h];
-		sum.known |= c->known;
+				merged.value[h] = c->value[h];
+		merged.known |= c->known;
 		out->agreed++;
 	}
-	if (!sum.known)
+	if (!merged.known)
 		return;
 	out->answer = QUERY_FOUND;
-	set_path(out, &sum, 32u - (unsigned)__builtin_clz(sum.known));
+	set_path(out, &merged, 32u - (unsigned)__builtin_clz(merged.known));
 }
 
 static void lookup_path(struct query_path *out, const struct table_view *v,
