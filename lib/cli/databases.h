@@ -23,8 +23,8 @@ struct databases {
 };
 
 /*
- * Opens one more; exits if it cannot, with a message that names the option.
- * Sets o->queue.cancelled and hold by itself. Returns the sink, which d closes.
+ * Opens one more; exits if it cannot, with a message that names the option. Of
+ * o->queue, cancelled and hold are not used. Returns the sink, which d closes.
  */
 struct row_sink *databases_add(struct databases *d, const char *option,
 			       const char *url, const struct export_options *o);
