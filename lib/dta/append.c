@@ -337,16 +337,16 @@ bool append_send_words(struct translator *t, const struct table_state *state,
 	return true;
 }
 
-/* Adds the entries behind such a count; returns how many. */
+/* Adds the entries of a message, behind their number; returns how many. */
 size_t append_receive_words(struct translator *t,
 			    const struct table_state *state,
-			    const uint64_t *count)
+			    const uint64_t *message)
 {
 	const struct lists to = *state->append;
-	size_t n = *count & 0xffff;
+	size_t n = *message & 0xffff;
 
 	for (size_t i = 1; i <= n; i++) {
-		const uint8_t *p = (const uint8_t *)(count + i);
+		const uint8_t *p = (const uint8_t *)(message + i);
 
 		list_add(t, state, &to, be32_load(p), 0, p + 4);
 	}

@@ -297,7 +297,7 @@ void admit(struct translator *t, const struct pkt *pkts, size_t n);
  */
 enum {
 	DESCS_NEXT = 4096,
-	DESCS_COUNTED = 31, /* bit of a next number */
+	DESCS_COUNTED = 31, /* bit of a next number: it counts */
 };
 
 struct desc_batch {
@@ -450,7 +450,7 @@ bool append_send_words(struct translator *t, const struct table_state *state,
 		       const struct report_batch *reports, uint64_t factor);
 size_t append_receive_words(struct translator *t,
 			    const struct table_state *state,
-			    const uint64_t *count);
+			    const uint64_t *message);
 void append_close(struct table_state *state);
 
 /* ops.c: passes operations to the transport; with prefetching they wait. */
