@@ -86,7 +86,7 @@ bool roce_out_stale(const struct roce_out *o);
  * The collector has a new ticket, of the same tables; it outlives the
  * transport. WRITEs not confirmed are sent again under it, in order. Atomics
  * that were sent are not: they may have been carried out. Lists continue at the
- * heads of the collector's. If the ticket is refused, nothing changes.
+ * collector's heads. If the ticket is refused, nothing changes.
  */
 int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		      struct error *err);
