@@ -290,7 +290,7 @@ static int exec_one(struct local_transport *l, const struct op *op)
 }
 
 /* The same loop over pairs of words (message.h), as long as they are of the
- * first one's kind. */
+ * first one's kind: the difference to another kind is above last. */
 static inline __attribute__((always_inline)) size_t
 run_pairs(const struct run *r, const uint64_t *word, size_t words, bool add,
 	  enum prefetch how)
