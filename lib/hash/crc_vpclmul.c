@@ -26,7 +26,7 @@ VPCLMUL static inline __m512i lanes(const uint64_t *k)
 	return _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)k));
 }
 
-/* Moves acc by the distance of k, and adds what is there. */
+/* Moves acc by the distance of k, and adds next. */
 VPCLMUL static inline __m512i fold(__m512i acc, __m512i k, __m512i next)
 {
 	return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(acc, k, 0x00),
@@ -137,7 +137,7 @@ VPCLMUL static inline void batch_group(const enum crc_id *ids, unsigned nids,
 				       __mmask16 mask, uint32_t *const *out,
 				       size_t at)
 {
-	ptrdiff_t first = (ptrdiff_t)((len - 1) % 16) + 1; /* as batch_one() */
+	ptrdiff_t first = (ptrdiff_t)((len - 1) % 16) + 1; /* crc_pclmul.c */
 	size_t blocks = (len + 15) / 16;
 	uint64_t keep = 0xffff & ~(0xffffu >> first);
 	__m512i block[BLOCKS][4];
