@@ -732,7 +732,7 @@ __noinline int find_telemetry(struct xdp_md *ctx, struct work *w)
 {
 	const struct frame f = {.data = (const __u8 *)(long)ctx->data,
 				.end = (const __u8 *)(long)ctx->data_end};
-	__u64 len = ctx->data_end - ctx->data; /* 64 bits: the verifier's */
+	__u64 len = ctx->data_end - ctx->data; /* of 64 bits for the verifier */
 	enum found is;
 	struct parts *p;
 	__u32 ours = OURS;
