@@ -56,7 +56,7 @@ struct queue_options {
 	uint64_t spool_size; /* bytes of it for this sink */
 	bool hold;	     /* put() waits for room, and the end waits
 				as long as the database takes rows */
-	uint64_t end_ns;     /* how long the end waits; hold: for a block */
+	uint64_t end_ns;     /* how long the end waits; hold: for each block */
 	/* Called while put() or the end waits. True: the end waits no more, and
 	 * put() for end_ns at most. NULL: false. */
 	bool (*cancelled)(void);
