@@ -358,8 +358,9 @@ static int run_close(struct run *r)
 		snk_settle(r->t_options.nacks);
 	has_account = transport->account &&
 		      transport->account(transport, &account);
-	r->unwritten = !has_account && (closed < 0 || flushed < 0 ||
-					(r->error < 0 && !r->loop.reading));
+	r->unwritten = !has_account &&
+		       (closed < 0 || flushed < 0 ||
+			(r->error < 0 && !r->loop.source_failed));
 	lost = count_unsent(r);
 	reason = transport->unacked_reason
 			 ? transport->unacked_reason(transport)
@@ -379,7 +380,7 @@ static int run_close(struct run *r)
 	translate_close(r->translator);
 	transport->close(transport);
 	src_close(r->loop.s);
-	if (r->loop.reading)
+	if (r->loop.source_failed)
 		cli_error(r->o.read ? r->o.read : r->o.live.name, &r->err);
 	if (closed < 0)
 		cli_fail("%s: %s", where.text, strerror(-closed));

@@ -92,7 +92,7 @@ struct run {
 	 * long without packets it runs. */
 	uint64_t last_ns, idle_ns;
 	int error;	  /* that ended the loop, -errno */
-	struct error err; /* of the source, if loop.reading */
+	struct error err; /* of the source, if loop.source_failed */
 	bool unwritten;	  /* the transport failed, and has no account */
 };
 

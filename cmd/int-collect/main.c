@@ -413,10 +413,10 @@ static int run_close(struct run *r)
 		cli_live_drops(&r->o.live, r->loop.s, lost);
 	}
 	/* An error of an output has its own message. */
-	if (r->error && (r->loop.reading || (!ended && !out)))
-		cli_warn_error(r->loop.reading && r->o.read ? r->o.read
-			       : r->loop.reading	    ? r->o.live.name
-							    : "telemetry",
+	if (r->error && (r->loop.source_failed || (!ended && !out)))
+		cli_warn_error(r->loop.source_failed && r->o.read ? r->o.read
+			       : r->loop.source_failed ? r->o.live.name
+						       : "telemetry",
 			       &r->why);
 	if (out < 0)
 		cli_warn("%s: %s", r->o.write ? cli_file(r->o.write) : r->o.to,

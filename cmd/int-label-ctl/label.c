@@ -595,7 +595,7 @@ static int hop_close(struct hop_run *r)
 		cli_live_drops(&r->o.live, r->loop.s, lost);
 	}
 	/* What cannot be written is not the input's fault. */
-	if (r->error && (r->loop.reading || r->failed || !told))
+	if (r->error && (r->loop.source_failed || r->failed || !told))
 		cli_warn_error(r->failed   ? r->failed
 			       : r->o.read ? r->o.read
 					   : r->o.live.name,

@@ -718,10 +718,10 @@ static int run_close(struct run *r)
 		cli_live_drops(&r->o.live, r->loop.s, 0);
 	}
 	/* run_rows_end() has reported what cannot be written. */
-	if (r->error && (r->loop.reading || !ended))
-		cli_warn_error(r->loop.reading && r->o.read ? r->o.read
-			       : r->loop.reading	    ? r->o.live.name
-							    : "labels",
+	if (r->error && (r->loop.source_failed || !ended))
+		cli_warn_error(r->loop.source_failed && r->o.read ? r->o.read
+			       : r->loop.source_failed ? r->o.live.name
+						       : "labels",
 			       &r->why);
 	status = r->error || looked < 0 || ended < 0 ? CLI_FAIL : CLI_OK;
 	/* A run that was stopped may have had no time for labels. */

@@ -797,8 +797,8 @@ int cli_loop(struct cli_loop *l, struct error *err)
 		cli_loop_housekeeping(l);
 		n = src_rx(l->s, pkts, max, err);
 		limit_took(&l->limit, n);
-		l->reading = n < 0 && n != -EINTR && n != -EAGAIN;
-		if (l->reading || !n)
+		l->source_failed = n < 0 && n != -EINTR && n != -EAGAIN;
+		if (l->source_failed || !n)
 			return n;
 		rc = l->take(l->ctx, pkts, n < 0 ? 0 : n, err);
 		if (rc < 0)

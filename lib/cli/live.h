@@ -160,8 +160,7 @@ struct cli_loop {
 	 * waits by itself. Else the program has called src_wait(s, 0). */
 	unsigned (*fds)(void *ctx, int *fd, unsigned max);
 	uint64_t (*due)(void *ctx);
-	/* Set by cli_loop(): the source failed, not take(). */
-	bool reading;
+	bool source_failed; /* set by cli_loop() */
 	/* Set by cli_loop(): how many more packets may be received.
 	 * cli_loop_more() counts there, too. */
 	struct cli_limit limit;
