@@ -50,9 +50,9 @@ struct translate_cores_options {
 	/*
 	 * Gives a worker other than 0 at most max packets, which stay valid
 	 * until workers * THREADS_PLACES more batches were taken. They go into
-	 * room; or *pkts, which is room, is set to where they are. Returns how
-	 * many, 0: none now. Called by the worker's thread, by one at a time;
-	 * must not wait.
+	 * room, to which *pkts points; or *pkts is set to where they are.
+	 * Returns how many, 0: none now. Called by the worker's thread, by one
+	 * at a time; must not wait.
 	 */
 	int (*take)(void *ctx, const struct pkt **pkts, struct pkt *room,
 		    int max);
