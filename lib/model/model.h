@@ -47,7 +47,7 @@ double plan_used(unsigned copies, double load);
  */
 struct plan_load {
 	double load;  /* NAN: less than PLAN_FREE_MIN slots are free */
-	double above; /* then: a lower bound, wrong 1 time in 1000 */
+	double above; /* then a lower bound of it, wrong 1 time in 1000 */
 };
 
 struct plan_load plan_load_of(unsigned copies, uint64_t slots, uint64_t used);
@@ -124,7 +124,7 @@ void model_label_path(const struct model_label_chances *l, unsigned hops,
  * apart; only 1, 3 and 5 occur. k is even, at least 4. */
 void model_tree_hops(unsigned k, double p[MODEL_TREE_HOPS + 1]);
 
-/* The same between any two hosts of the fat tree: the paper's Z_A or Z_B. */
+/* model_label_path() of random pairs of hosts: the paper's Z_A or Z_B. */
 void model_label_tree(const struct model_label_chances *l, unsigned k,
 		      double p[MODEL_TREE_HOPS + 1]);
 
