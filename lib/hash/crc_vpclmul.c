@@ -137,7 +137,7 @@ VPCLMUL static inline void batch_group(const enum crc_id *ids, unsigned nids,
 				       __mmask16 mask, uint32_t *const *out,
 				       size_t at)
 {
-	ptrdiff_t first = (ptrdiff_t)((len - 1) % 16) + 1; /* crc_pclmul.c */
+	ptrdiff_t first = (ptrdiff_t)((len - 1) % 16) + 1; /* in block 0 */
 	size_t blocks = (len + 15) / 16;
 	uint64_t keep = 0xffff & ~(0xffffu >> first);
 	__m512i block[BLOCKS][4];
