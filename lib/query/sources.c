@@ -630,9 +630,9 @@ static size_t sum_counters(struct query_ask *a, const struct query_target *t,
 	uint64_t sum[QUERY_BATCH] = {0};
 	size_t left = 0;
 
-	for (unsigned p = 0; p < a->sources->n && !a->failed; p++) {
-		if (query_epoch_repeats(a->sources, p) ||
-		    !ask_epoch(a, t, p, keys, n, reply))
+	for (unsigned e = 0; e < a->sources->n && !a->failed; e++) {
+		if (query_epoch_repeats(a->sources, e) ||
+		    !ask_epoch(a, t, e, keys, n, reply))
 			continue;
 		for (size_t i = 0; i < n; i++) {
 			reply[i]->unreadable |= reply[i]->answer ==
@@ -672,9 +672,9 @@ static size_t ask_epochs(struct query_ask *a, const struct query_target *t,
 	}
 	if (a->sum)
 		return sum_counters(a, t, keys, n, reply);
-	for (unsigned p = 0; p < a->sources->n && left && !a->failed; p++)
-		if (ask_epoch(a, t, p, key, left, out))
-			left = keep_unanswered(&a->sources->epoch[p],
+	for (unsigned e = 0; e < a->sources->n && left && !a->failed; e++)
+		if (ask_epoch(a, t, e, key, left, out))
+			left = keep_unanswered(&a->sources->epoch[e],
 					       a->sources, key, out, left);
 	for (size_t i = 0; i < left; i++)
 		out[i]->answer = out[i]->unreadable ? QUERY_UNREADABLE
@@ -733,7 +733,7 @@ static void ask_cluster(struct query_ask *a, const struct query_target *t,
 		for (size_t k = i; k < n && !asked[i]; k++) {
 			if (asked[k] || !have_same_owners(c, hash[i], hash[k]))
 				continue;
-			asked[k] = k != i;
+			asked[k] = k != i; /* asked[i] ends the loop */
 			key[m] = keys[k];
 			out[m++] = reply[k];
 		}
