@@ -66,7 +66,7 @@ struct query_source {
 	char id[8];
 	struct ssh *ssh;
 	bool lost;     /* it cannot be reached */
-	bool mirrored; /* it was warned that its mirror answers */
+	bool mirrored; /* a warning has said that its mirror answers */
 };
 
 /* One epoch of one source. */
