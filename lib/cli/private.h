@@ -10,7 +10,7 @@
 void cli_print_failure(const char *fmt, va_list ap)
 	__attribute__((format(printf, 1, 0)));
 
-/* Remembers the "-" that an option for an output gave, as stdout's. */
+/* Sets the "-", by its address, that cli_file() calls standard output. */
 void cli_set_stdout_dash(const char *dash);
 
 /* Whether rows are printed on the terminal: no line of progress then. */
