@@ -551,7 +551,7 @@ static void free_all(struct responder_cores *c)
 static void split_table(struct parts *parts, const struct table *t,
 			unsigned workers)
 {
-	uint64_t slots = 8 * (uint64_t)t->stride, factor, first;
+	uint64_t step = 8 * (uint64_t)t->stride, factor, first;
 
 	if (t->kind == TABLE_APPEND) {
 		parts->list = t->units * t->stride;
@@ -561,7 +561,7 @@ static void split_table(struct parts *parts, const struct table *t,
 	factor = op_part_factor(t->length, workers);
 	for (uint64_t i = 1; i < workers; i++) {
 		first = ((i << 32) + factor - 1) / factor << 12;
-		parts->first[i] = (first + slots - 1) / slots * slots;
+		parts->first[i] = (first + step - 1) / step * step;
 	}
 	parts->first[workers] = UINT64_MAX;
 	parts->factor = factor;
