@@ -122,7 +122,7 @@ void label_db_prefetch(const struct label_db *db,
 
 enum label_update {
 	LABEL_UPDATED, /* the record has the item's state */
-	LABEL_STARTED, /* so it has, and is new or begins anew */
+	LABEL_STARTED, /* the same, and it is new or began anew */
 	LABEL_REFUSED, /* not taken: the ledger says why */
 };
 
