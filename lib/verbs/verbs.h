@@ -174,12 +174,12 @@ int verbs_transport_open(struct transport **out, const char *address,
 			 struct error *err);
 
 /*
- * A collector's region, read with RDMA READ, without the collector's processor,
- * which allows it with dta-collect --cm PORT --readable. The bytes are the
- * region file's (dta-region(5)) while NICs write it: the rules for a process
- * that maps it apply. Pieces of one call may be read in any order, those of a
- * later call later. address and stop as above. -ERANGE of a load: not in the
- * region; another -errno: the connection is broken for good.
+ * The region of a collector with --readable (dta-collect --cm PORT), read with
+ * RDMA READ, without the collector's processor. The bytes are the region file's
+ * (dta-region(5)) while NICs write it: the rules for a process that maps it
+ * apply. Pieces of one call may be read in any order, those of a later call
+ * later. address and stop as above. -ERANGE of a load: not in the region;
+ * another -errno: the connection is broken for good.
  */
 int verbs_memory(struct memory **out, const char *address,
 		 const atomic_int *stop, struct error *err);
