@@ -590,8 +590,8 @@ void stage_run_tables(struct translator *t, uint64_t states)
 
 /*
  * Whether reports may be run before the stage's other packets are decoded, with
- * the same result, and are enough for each table. None may have an immediate,
- * or be for rows with one, as these have a place among other tables'
+ * the same result, and whether there are enough of them. None may have an
+ * immediate, or be for rows with one, as these have a place among other tables'
  * operations; nor be for a list, as these depend on the time.
  */
 static bool may_run_early(struct translator *t, uint64_t states)
