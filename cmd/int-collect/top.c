@@ -429,7 +429,7 @@ static int begin_round(void *ctx)
 	return 0;
 }
 
-/* For the column of flows alone, which is to sort by: the key, not its text. */
+/* If only flows are asked for, to sort by: the key, not its text. */
 static void put_row(void *ctx, unsigned table, uint32_t i, unsigned only,
 		    struct row_batch *b)
 {
