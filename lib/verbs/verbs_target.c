@@ -496,7 +496,7 @@ static bool renew_ticket(struct verbs_target *v)
 	return true;
 }
 
-/* Makes a queue pair again, or after an attempt that failed. */
+/* Makes a queue pair anew, or tries again after an attempt that failed. */
 static int remake_pair(struct verbs_target *v, unsigned i)
 {
 	struct verbs_pair *p = &v->pair[i];
