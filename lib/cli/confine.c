@@ -64,7 +64,7 @@ static void allow(const char *dir, uint64_t rights)
 	close(beneath.parent_fd);
 }
 
-/* Also where it is a link to now. */
+/* The directory of a file, and of that to which it is a link now. */
 static void allow_beside(const char *file, uint64_t rights)
 {
 	char *path[2];
