@@ -86,7 +86,7 @@ static const char *const reasons[] = {
 	[LABEL_FORGOTTEN] = "forgotten",
 };
 
-/* Numbers of fields that follow each other. */
+/* Sets n fields that follow each other. */
 static void set_u64s(struct row_batch *b, unsigned field, const uint64_t *v,
 		     unsigned n)
 {
