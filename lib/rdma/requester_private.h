@@ -79,8 +79,8 @@ struct requester {
 	uint32_t base;	       /* PSN of a request is base + its number */
 	uint32_t unused;       /* the PSN behind the last request's */
 	uint32_t probe;	       /* PSN of the last probe while probing */
-	uint32_t farthest;   /* not open yet: the last PSN probed because of an
-				answer */
+	uint32_t farthest;   /* not open yet: the highest PSN probed because of
+				an answer */
 	uint32_t burst;	     /* requests that may be under way */
 	uint64_t since_loss; /* requests confirmed since the last loss */
 	uint64_t loss_gap;   /* and between two losses, on average */
