@@ -69,8 +69,8 @@ bool label_ip_damaged(const struct label_view *v)
 }
 
 /* label_find() from the IP header on. */
-static int find_ip(struct label_view *v, const struct label_format *f,
-		   struct cur *c)
+static inline int find_ip(struct label_view *v, const struct label_format *f,
+			  struct cur *c)
 {
 	const uint8_t *option;
 	int rc = ip_header(v, f, c);
