@@ -19,12 +19,12 @@ enum {
 };
 
 struct counters {
-	uint64_t received, told, missed;
+	uint64_t received, printed, missed;
 };
 
 static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct counters, received, LEDGER_IN),
-	LEDGER_FIELD(struct counters, told, LEDGER_DONE),
+	LEDGER_FIELD(struct counters, printed, LEDGER_DONE),
 	LEDGER_FIELD(struct counters, missed, LEDGER_LOSS),
 };
 
@@ -139,7 +139,7 @@ void notify_print(struct notify *n)
 	if (n->seen == before)
 		return;
 	rc = rows_flush(n->rows);
-	*(rc < 0 ? &n->ctr.missed : &n->ctr.told) += n->unflushed;
+	*(rc < 0 ? &n->ctr.missed : &n->ctr.printed) += n->unflushed;
 	n->unflushed = 0;
 	if (rc < 0 && !n->failed) {
 		n->failed = true;

@@ -188,8 +188,8 @@ int cli_read_set(unsigned *set, const char *text, const char *(*of)(unsigned),
 			i++;
 		if (!of(i))
 			return error_set(why, -EINVAL,
-					 "names '%s': it is none of %sall, "
-					 "none",
+					 "names '%s', which is none of "
+					 "%sall, none",
 					 name, names);
 		found |= 1U << i;
 	}

@@ -218,7 +218,7 @@ static inline void evict_row(struct translator *t,
 	if (complete)
 		t->ctr.chunks++;
 	else
-		t->ctr.early++;
+		t->ctr.early_emissions++;
 	memcpy(e->value, r->value, sizeof(e->value));
 	key_copy(e->key, r->key, state->t.key_len);
 	e->sequence = r->sequence;

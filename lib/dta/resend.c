@@ -102,7 +102,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct resend_ledger, nacks_rate, LEDGER_NOTE),
 	LEDGER_FIELD(struct resend_ledger, nacks_resync, LEDGER_NOTE),
 	LEDGER_FIELD(struct resend_ledger, stale, LEDGER_NOTE),
-	LEDGER_FIELD(struct resend_ledger, strange, LEDGER_NOTE),
+	LEDGER_FIELD(struct resend_ledger, not_nacks, LEDGER_NOTE),
 	LEDGER_LEVEL(struct resend_ledger, unanswered, LEDGER_NOTE),
 };
 
@@ -461,7 +461,7 @@ void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
 		struct sender *r;
 
 		if (!decode_nack(w, &pkts[k], &nack, &i)) {
-			w->ctr.strange++;
+			w->ctr.not_nacks++;
 			continue;
 		}
 		++*count[nack.hop];

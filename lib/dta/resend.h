@@ -42,8 +42,8 @@ struct resend_ledger {
 	uint64_t probes;  /* questions for the number that is expected */
 	uint64_t notices; /* that reports were given up */
 	uint64_t answers, nacks_gap, nacks_rate, nacks_resync; /* received */
-	uint64_t stale;	  /* NACKs older than what is confirmed */
-	uint64_t strange; /* packets that are not NACKs for these reporters */
+	uint64_t stale;	    /* NACKs older than what is confirmed */
+	uint64_t not_nacks; /* packets that are not NACKs for these reporters */
 	uint64_t unanswered; /* reporters that got no answer */
 };
 

@@ -35,7 +35,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct translate_ledger, bytes, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, immediates, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, chunks, LEDGER_NOTE),
-	LEDGER_FIELD(struct translate_ledger, early, LEDGER_NOTE),
+	LEDGER_FIELD(struct translate_ledger, early_emissions, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, duplicates, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, batches, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, partial_batches, LEDGER_NOTE),

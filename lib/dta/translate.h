@@ -49,9 +49,10 @@ struct translate_ledger {
 	uint64_t lost_reports; /* strict sequence: missing and given up */
 	uint64_t ops, bytes;   /* operations, payload bytes */
 	uint64_t immediates;
-	uint64_t chunks; /* postcard chunks written whole */
-	uint64_t early;	 /* partial evictions: for another key, or a flush */
-	uint64_t duplicates; /* postcards of a hop that the row held */
+	uint64_t chunks;	  /* postcard chunks written whole */
+	uint64_t early_emissions; /* partial evictions: for another key, or a
+				     flush */
+	uint64_t duplicates;	  /* postcards of a hop that the row held */
 	uint64_t batches,
 		partial_batches; /* Append writes; those below the batch size */
 	uint64_t partial_checksums; /* DTA reports with one: see net/net.h */

@@ -126,12 +126,12 @@ static int open_out(struct out *o, const struct file *x, const char *name,
 	return 0;
 }
 
-static const struct file defaults = {.format = ROW_NDJSON};
+static const struct file defaults = {.format = ROW_SPARSE}; /* none asked for */
 
 static int file_open(void *self, struct url *u, const struct export_options *o,
 		     struct export_stop *stop, struct error *err)
 {
-	const char *slash = strrchr(u->path, '/');
+	const char *slash = strrchr(u->path, '/'), *dot = strrchr(u->path, '.');
 	char folder[PATH_MAX];
 	struct file *x = self;
 
@@ -139,6 +139,8 @@ static int file_open(void *self, struct url *u, const struct export_options *o,
 	x->path = u->path;
 	x->name_at = strstr(x->path, "%m");
 	x->stop = stop;
+	if (x->format == defaults.format)
+		x->format = dot && !strcmp(dot, ".csv") ? ROW_CSV : ROW_NDJSON;
 	if (!*x->path)
 		return error_set(err, -EINVAL, "no path: file:PATH");
 	if (!x->name_at && x->format == ROW_CSV)

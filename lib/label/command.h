@@ -61,10 +61,10 @@ int label_command_read(struct label_command *out, const char *line);
  * There is no clock inside: now_ns is the caller's, and must not go back.
  */
 
-/* Decisions = told + drops. */
+/* Decisions = applied + drops. */
 struct label_southbound_ledger {
 	uint64_t decisions;
-	uint64_t told;	     /* sent, a line each */
+	uint64_t applied;    /* sent, a line each */
 	uint64_t superseded; /* unsent: a newer one of the port came */
 	uint64_t unsent;     /* at the end */
 	uint64_t tries;	     /* commands run */

@@ -36,7 +36,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct label_hop_ledger, specific, LEDGER_NOTE),
 	LEDGER_FIELD(struct label_hop_ledger, over_mtu, LEDGER_NOTE),
 	LEDGER_FIELD(struct label_hop_ledger, over_hops, LEDGER_NOTE),
-	LEDGER_FIELD(struct label_hop_ledger, fragile, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_hop_ledger, fragmentable, LEDGER_NOTE),
 	LEDGER_FIELD(struct label_hop_ledger, checksum, LEDGER_NOTE),
 	LEDGER_FIELD(struct label_hop_ledger, local, LEDGER_NOTE),
 	LEDGER_FIELD(struct label_hop_ledger, unfit, LEDGER_NOTE),
@@ -229,7 +229,7 @@ static size_t maybe_label(struct label_hop *h, struct hop_packet *p)
 		refused = &h->ctr.local;
 	else if (p->v.layout == LABEL_IP4 &&
 		 !(be16_load(p->v.ip + NET_IP4_AT_FRAGMENT) & NET_IP4_DF))
-		refused = &h->ctr.fragile;
+		refused = &h->ctr.fragmentable;
 	if (refused) {
 		(*refused)++;
 		return 0;

@@ -130,13 +130,13 @@ struct label_hop_ledger {
 	uint64_t labels;    /* written */
 	uint64_t specific;  /* of these, for specific flows */
 	/* Labels that were due but not written, as the packet */
-	uint64_t over_mtu;  /* would be longer than the MTU */
-	uint64_t over_hops; /* has MAX_hop labels */
-	uint64_t fragile;   /* may be fragmented: DF is not set */
-	uint64_t checksum;  /* has a wrong IPv4 header checksum */
-	uint64_t local;	    /* is for a router, or does not leave its link */
-	uint64_t unfit;	    /* cannot be labelled: label_push() */
-	uint64_t exported;  /* packets whose labels were exported */
+	uint64_t over_mtu;     /* would be longer than the MTU */
+	uint64_t over_hops;    /* has MAX_hop labels */
+	uint64_t fragmentable; /* may be fragmented: DF is not set */
+	uint64_t checksum;     /* has a wrong IPv4 header checksum */
+	uint64_t local;	       /* is for a router, or does not leave its link */
+	uint64_t unfit;	       /* cannot be labelled: label_push() */
+	uint64_t exported;     /* packets whose labels were exported */
 };
 
 extern const struct ledger label_hop_ledger;

@@ -45,7 +45,7 @@ struct label_switch {
 	LEDGER_FIELD(struct label_southbound_ledger, counter, role)
 static const struct ledger_field fields[] = {
 	FIELD(decisions, LEDGER_IN),
-	FIELD(told, LEDGER_DONE),
+	FIELD(applied, LEDGER_DONE),
 	FIELD(superseded, LEDGER_HARMLESS),
 	FIELD(unsent, LEDGER_LOSS),
 	FIELD(tries, LEDGER_NOTE),
@@ -248,7 +248,7 @@ static void settle_orders(struct label_southbound *o, struct label_switch *sw,
 		struct order order = sw->order[i];
 
 		if (order.sent && ok) {
-			o->ctr.told++;
+			o->ctr.applied++;
 			o->orders -= !order.changed;
 		} else {
 			o->ctr.superseded += order.changed;

@@ -567,7 +567,7 @@ static enum ack_class classify_syndrome(struct requester_ledger *ctr,
 	case 3:
 		break;
 	default:
-		ctr->strangers++;
+		ctr->unmatched++;
 		return CLASS_UNKNOWN;
 	}
 	switch (syndrome) {
@@ -615,7 +615,7 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 		if (n >= ROCE_PSN_HALF)
 			o->ctr.late++;
 		else
-			o->ctr.strangers++;
+			o->ctr.unmatched++;
 		/* The collector may have begun anew: probe. */
 		if (q->phase == REQUESTER_OPEN && class == CLASS_SEQUENCE_NAK &&
 		    !q->checking)

@@ -44,7 +44,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct requester_ledger, timeouts, LEDGER_NOTE),
 	LEDGER_FIELD(struct requester_ledger, resyncs, LEDGER_NOTE),
 	LEDGER_FIELD(struct requester_ledger, late, LEDGER_NOTE),
-	LEDGER_FIELD(struct requester_ledger, strangers, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, unmatched, LEDGER_NOTE),
 	LEDGER_FIELD(struct requester_ledger, malformed, LEDGER_NOTE),
 };
 
@@ -472,7 +472,7 @@ static int process_answer(struct roce_out *const *transports, unsigned n,
 		dart_answer(transports[i], p, r);
 		return 0;
 	}
-	transports[0]->ctr.strangers++;
+	transports[0]->ctr.unmatched++;
 	return 0;
 }
 

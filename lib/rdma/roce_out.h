@@ -115,7 +115,7 @@ struct requester_ledger {
 	uint64_t timeouts;
 	uint64_t resyncs;   /* connections made after the first */
 	uint64_t late;	    /* answers about requests confirmed before */
-	uint64_t strangers; /* answers that match no request */
+	uint64_t unmatched; /* answers that match no request */
 	uint64_t malformed; /* not answers, or damaged */
 };
 

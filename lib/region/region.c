@@ -307,11 +307,32 @@ void region_close(struct region *r)
 	free(r);
 }
 
+/* -EBUSY if a process writes the region. One that cannot be opened is damaged,
+ * and has none. */
+static int refuse_written(const char *name, struct error *err)
+{
+	struct region_writer writer;
+	struct region *r = NULL;
+	unsigned at = 0;
+	int rc = 0;
+
+	if (region_open(&r, name, false, NULL) < 0)
+		return 0;
+	if (region_writer(r, &at, &writer))
+		rc = error_set(err, -EBUSY,
+			       "%s: %.16s (PID %u) writes it: end that first",
+			       r->path, writer.program, writer.pid);
+	region_close(r);
+	return rc;
+}
+
 int region_remove(const char *name, struct error *err)
 {
 	struct region_place where;
-	int rc = region_find(&where, name, err);
+	int rc = refuse_written(name, err);
 
+	if (!rc)
+		rc = region_find(&where, name, err);
 	if (rc < 0)
 		return rc;
 	/* A damaged region is removed, too, but no file of another kind. */
@@ -322,9 +343,10 @@ int region_remove(const char *name, struct error *err)
 		rc = -EBADMSG;
 	if (rc == -ENOENT)
 		fail_absent(where.path, name, "", err);
+	else if (rc == -EBADMSG)
+		error_set(err, rc, "%s: not a region", where.path);
 	else if (rc < 0)
-		error_set(err, rc, "%s: %s", where.path,
-			  rc == -EBADMSG ? "not a region" : strerror(-rc));
+		error_opening(err, rc, where.path);
 	free(where.path);
 	return rc;
 }

@@ -74,6 +74,7 @@ void region_close(struct region *r); /* NULL is fine */
  */
 int region_open_untrusted(struct region **out, const char *name,
 			  struct error *err);
+/* -EBUSY: a process writes it. */
 int region_remove(const char *name, struct error *err);
 
 /* Claims a number of the caller's choice until this process closes the region,

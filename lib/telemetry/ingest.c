@@ -410,7 +410,7 @@ add_unexpected_number(struct telemetry *t, struct reporter_state *r,
 	struct loss_change news;
 
 	if (!r) {
-		t->ledger.unnumbered++;
+		t->ledger.reporters_full++;
 		return;
 	}
 	news = loss_add_number(r, number, ts_ns);
@@ -482,7 +482,7 @@ static void compare_snapshot(struct telemetry *t, const struct record_hops *rh,
 	    !snapshot_is_new(&t->snapshots, node, rh->v->domain, s.schema,
 			     s.data, s.len))
 		return;
-	t->ledger.snapshots_told++;
+	t->ledger.snapshots_changed++;
 	telemetry_row_snapshot(&t->rows, rh->v, i + 1, node, s.schema, s.data,
 			       s.len);
 }

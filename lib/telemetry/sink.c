@@ -354,12 +354,12 @@ static const struct ledger_field fields[] = {
 	NOTE(events),
 	NOTE(pushed),
 	NOTE(snapshots),
-	NOTE(snapshots_told),
+	NOTE(snapshots_changed),
 	LEDGER_BEFORE(struct telemetry_ledger, reports_lost, 0),
 	NOTE(reports_late),
 	NOTE(reports_repeated),
 	NOTE(restarts),
-	NOTE(unnumbered),
+	NOTE(reporters_full),
 };
 
 LEDGER_COMPLETE(fields, struct telemetry_ledger);

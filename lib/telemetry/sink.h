@@ -44,10 +44,11 @@ struct telemetry_ledger {
 	uint64_t pathless;	/* times that there was no room for a path */
 	uint64_t forgotten;	/* hops not kept: no room in the flow */
 	uint64_t events;
-	uint64_t pushed;		    /* rows of live values */
-	uint64_t snapshots, snapshots_told; /* all; those that were news */
+	uint64_t pushed;		       /* rows of live values */
+	uint64_t snapshots, snapshots_changed; /* all; those that were news */
 	uint64_t reports_lost, reports_late, reports_repeated, restarts;
-	uint64_t unnumbered; /* reports not checked: no room for the reporter */
+	uint64_t reporters_full; /* reports not checked: no room for the
+				    reporter */
 };
 
 extern const struct ledger telemetry_ledger;

@@ -56,7 +56,7 @@ void verbs_target_close(struct verbs_target *v)
 {
 }
 
-const struct ledger verbs_transport_ledger = {.stage = "road"};
+const struct ledger verbs_transport_ledger = {.stage = "transport"};
 
 int verbs_transport_open(struct transport **out, const char *address,
 			 const struct verbs_transport_options *o,

@@ -59,7 +59,7 @@ static const struct ledger_field fields[] = {
 LEDGER_COMPLETE(fields, struct verbs_transport_ledger);
 
 const struct ledger verbs_transport_ledger = {
-	.stage = "road",
+	.stage = "transport",
 	.unit = "operations",
 	.fields = fields,
 	.n = sizeof(fields) / sizeof(fields[0]),

@@ -59,7 +59,7 @@ static const struct ledger_field fields[] = {
 #undef FIELD
 LEDGER_COMPLETE(fields, struct fast_counters);
 
-const struct ledger xdp_sink_ledger = {"fast", "frames", fields,
+const struct ledger xdp_sink_ledger = {"xdp", "frames", fields,
 				       sizeof(fields) / sizeof(fields[0])};
 
 /* --- the program and its maps --------------------------------------------- */
@@ -186,7 +186,9 @@ static int set_load_error(int rc, const char *what, struct error *err)
 	if (rc == -EPERM || rc == -EACCES)
 		return error_set(err, rc,
 				 "%s: it needs the capabilities CAP_NET_ADMIN, "
-				 "CAP_BPF and CAP_PERFMON: run as root",
+				 "CAP_BPF and CAP_PERFMON: run as root, or "
+				 "setcap cap_net_admin,cap_bpf,"
+				 "cap_perfmon,cap_net_raw+ep on the program",
 				 what);
 	return error_set(err, rc, "%s: %s; it takes Linux 5.18", what,
 			 strerror(-rc));

@@ -5,7 +5,7 @@
 
 #include "xdp/xdp.h"
 
-const struct ledger xdp_sink_ledger = {"fast", "frames", NULL, 0};
+const struct ledger xdp_sink_ledger = {"xdp", "frames", NULL, 0};
 
 int xdp_sink_open(struct xdp_sink **out, const struct xdp_sink_options *o,
 		  struct error *err)

@@ -14,7 +14,7 @@ teardown() { end_bg; }
 @test "a file: rows are added, a header comes once" {
 	rows_to "file:%m.csv?format=csv" <<<"put 3" >log
 	balances log 3
-	rows_to "file:%m.csv?format=csv" <<<"put 2" >log
+	rows_to file:%m.csv <<<"put 2" >log
 	[ "$(wc -l <hop.csv)" = 6 ]
 	[ "$(grep -c '^time,node,port' hop.csv)" = 1 ]
 	rows_to file:rows.ndjson <<<$'put 1000\nput 10 label' >log

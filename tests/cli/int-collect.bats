@@ -396,7 +396,7 @@ took() { # frames
 		-lt $((64000000 / 1024)) ]
 	exec 5>&-
 	wait "${BG_PIDS[0]}"
-	for full in unplaced undistributed unnumbered; do
+	for full in unplaced undistributed reporters_full; do
 		[ "$(counter log $full)" -gt 0 ]
 	done
 }

@@ -239,7 +239,7 @@ reset 2" ]
 	run -0 --separate-stderr int-label-ctl label -d 1 -r df.pcap -w one.pcap \
 		-o ndjson
 	balances - <<<"$stderr"
-	[ "$(counter - fragile <<<"$stderr")" -gt 0 ]
+	[ "$(counter - fragmentable <<<"$stderr")" -gt 0 ]
 	[ -z "$(tshark -r one.pcap -Y "ip.proto == 253" 2>/dev/null)" ]
 	[ "$(counter - labels <<<"$stderr")" = 0 ]
 }

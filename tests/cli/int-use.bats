@@ -52,9 +52,9 @@ teardown() { wire_down; }
 
 @test "a list of rows or events with a wrong name: all names are said" {
 	run -2 int-collect -r in.pcap -R event,path
-	[[ $output == *"--rows: 'event,path' names 'path': it is none of event, value, flow, hop, distribution, bin, snapshot, all, none" ]]
+	[[ $output == *"--rows: 'event,path' names 'path', which is none of event, value, flow, hop, distribution, bin, snapshot, all, none" ]]
 	run -2 int-collect -r in.pcap -e new
-	[[ $output == *"names 'new': it is none of new_key, change, rise, fall, path_change, loop, report_loss, restart, drop, all, none" ]]
+	[[ $output == *"names 'new', which is none of new_key, change, rise, fall, path_change, loop, report_loss, restart, drop, all, none" ]]
 }
 
 @test "packets and rows are not mixed on stdout" {

@@ -99,7 +99,7 @@ for r in rows + rows:
 	[ "$(wc -l <want)" -lt $((2 * n - 100)) ]
 	int-collect -r twice.pcap -R snapshot -o ndjson 2>log | cmp want -
 	[ "$(counter log snapshots)" = $((2 * n)) ]
-	[ "$(counter log snapshots_told)" = "$(wc -l <want)" ]
+	[ "$(counter log snapshots_changed)" = "$(wc -l <want)" ]
 }
 
 @test "paths as DTA reports: those that have wide ids are counted, not cut" {

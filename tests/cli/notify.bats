@@ -58,7 +58,7 @@ $(seq 0 19 | awk '{ print "drops,2," $1 "," 20 + ++n }')" ]
 	# Seconds since 1970, to the nanosecond.
 	sed 1d rows >told
 	run -1 grep -vE '^[0-9]{10,}\.[0-9]{9},' told
-	grep -q '^notify,told,done,40$' bg.log
+	grep -q '^notify,printed,done,40$' bg.log
 	grep -q '^notify,missed,loss,0$' bg.log
 }
 
@@ -80,7 +80,7 @@ $(seq 0 19 | awk '{ print "drops,2," $1 "," 20 + ++n }')" ]
 	run -1 --separate-stderr bash -c \
 		"dta-collect --region $NAME -r roce.pcap --notify -o csv >/dev/full"
 	[ "$(grep -c 'No space left on device' <<<"$stderr")" = 1 ]
-	[[ $stderr == *notify,told,done,0* && $stderr == *notify,missed,loss,100* ]]
+	[[ $stderr == *notify,printed,done,0* && $stderr == *notify,missed,loss,100* ]]
 }
 
 @test "what was overwritten before it was told is counted as missed" {

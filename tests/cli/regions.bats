@@ -53,6 +53,8 @@ mine() {
 	# In text it is one column, as it stands.
 	dta-dump regions | grep -qF "  $pid:dta-translate "
 	mine | jq -e '.writers == 1 and (.since | tonumber) > 0'
+	run -1 dta-collect --remove --region "$NAME"
+	[[ $output == *"$NAME: dta-translate (PID $pid) writes it: end that first" ]]
 	exec 5>&-
 	wait "$pid"
 	mine | jq -e '.writers == 0 and .since == null'

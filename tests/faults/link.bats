@@ -27,8 +27,8 @@ teardown() { faults_teardown; }
 @test "bit flips: counters" { through marple-hosts-sum 2000 8 "bit flips 2 %" -f 0.02; }
 @test "an outage of 5 seconds: slots" { through uniform 20000 8 "outage of 5 s" -o 7000:5000; }
 @test "an outage of 1 second: counters" { through marple-hosts-sum 2000 8 "outage of 1 s" -o 2000:1000; }
-@test "strangers: slots" { through uniform "$(size 3000 10000)" 8 "strangers" -x 10; }
-@test "strangers: counters" { through marple-hosts-sum 2000 8 "strangers" -x 10; }
+@test "unmatched answers: slots" { through uniform "$(size 3000 10000)" 8 "unmatched" -x 10; }
+@test "unmatched answers: counters" { through marple-hosts-sum 2000 8 "unmatched" -x 10; }
 
 @test "everything at once: counters" {
 	through marple-hosts-sum 1000 8 "all of it" \

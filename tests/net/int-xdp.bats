@@ -49,8 +49,8 @@ has_counted() {
 
 grew() { [ "$(wc -l <"$1")" -gt "$2" ]; }
 
-last_of() { # log counter of the stage fast
-	grep '^{' "$1" | jq -s "map(select(.stage == \"fast\" and
+last_of() { # log counter of the stage xdp
+	grep '^{' "$1" | jq -s "map(select(.stage == \"xdp\" and
 		.counter == \"$2\")) | last.value"
 }
 
@@ -87,7 +87,7 @@ both() {
 	shift
 	collect x.log -R event,flow "$@"
 	send "$capture"
-	wait_for has_counted fast frames "$(packets "$capture")" "$PID" x.log
+	wait_for has_counted xdp frames "$(packets "$capture")" "$PID" x.log
 	stop "$PID"
 	balances x.log
 	int-collect -q -r "$capture" -R event,flow "${OPTIONS[@]}" "$@" >u.out
@@ -229,7 +229,7 @@ hex() {
 	dta-gen uniform -q -c 100 -w k.pcap
 	collect x.log
 	send k.pcap
-	wait_for has_counted fast frames 100 "$PID" x.log
+	wait_for has_counted xdp frames 100 "$PID" x.log
 	stop "$PID"
 	[ "$(last_of x.log passed)" = 100 ]
 	run ! grep -q event x.log.out
@@ -260,7 +260,7 @@ queue_occupancy@11 = 500" >th
 
 @test "SIGHUP: other thresholds, and nothing is forgotten" {
 	made -p 2.1
-	STAGE=fast reread x.log --xdp
+	STAGE=xdp reread x.log --xdp
 	STAGE=intake reread u.log
 	test -s u.log.events
 	diff x.log.events u.log.events
@@ -294,7 +294,7 @@ queue_occupancy@11 = 500" >th
 	kill -STOP "$PID"
 	send m.pcap
 	kill -CONT "$PID"
-	wait_for has_counted fast frames 60000 "$PID" x.log
+	wait_for has_counted xdp frames 60000 "$PID" x.log
 	stop "$PID"
 	balances x.log
 	[ "$(last_of x.log taken)" = 60000 ]
@@ -313,7 +313,7 @@ queue_occupancy@11 = 500" >th
 	kill -STOP "$PID"
 	send first.pcap
 	kill -CONT "$PID"
-	wait_for has_counted fast frames 60000 "$PID" x.log
+	wait_for has_counted xdp frames 60000 "$PID" x.log
 	wait_for settled
 	send rest.pcap
 	stop "$PID"
@@ -343,11 +343,11 @@ memory() { # pid; in kB
 	OPTIONS=(-o ndjson --push 0 --flows 12)
 	collect x.log -p 2.1 -R event
 	send m.pcap
-	wait_for has_counted fast frames 20000 "$PID" x.log
+	wait_for has_counted xdp frames 20000 "$PID" x.log
 	[ "$(last_of x.log taken)" = 20000 ]
 	[ "$(last_of x.log unplaced)" = 0 ]
 	send v.pcap # fills what is for frames that come up
-	wait_for has_counted fast frames 80000 "$PID" x.log
+	wait_for has_counted xdp frames 80000 "$PID" x.log
 	wait_for settled
 	[[ $BUILD == *-san ]] || [ "$(memory "$PID")" -lt $((64000000 / 1024)) ]
 	stop "$PID"
@@ -382,7 +382,7 @@ memory() { # pid; in kB
 	kill -STOP "$PID"
 	send m.pcap
 	kill -CONT "$PID"
-	wait_for has_counted fast frames 60000 "$PID" x.log
+	wait_for has_counted xdp frames 60000 "$PID" x.log
 	stop "$PID"
 	balances x.log
 	[ "$(last_of x.log lost)" -gt 0 ]

@@ -195,7 +195,7 @@ lowered() { [ "$(s_of 1)" = 0 ] && [ "$(s_of 2)" = 0 ]; }
 	wait "$PING" || :
 	network_down
 	# The devices obeyed.
-	[ $(($(counter control.log told orders) +
+	[ $(($(counter control.log applied orders) +
 		$(counter control.log superseded orders))) -ge 24 ]
 	# The evidence: numbers that are missing, of those two ports.
 	for n in 1 2; do

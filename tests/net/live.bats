@@ -394,6 +394,23 @@ is_all_read() {
 	too_much 50000 --xdp
 }
 
+# The kernel hands over a block of the ring with whatever has come in some
+# milliseconds; that few packets a block fill the ring soon must not lose any.
+@test "a reader that pauses loses none of 200 packets, one at a time, AF_PACKET" {
+	net_up
+	make_regions "$EXAMPLES/uniform.ini"
+	start t translate.log dta-translate -o ndjson -i t0 --no-xdp \
+		--region "$NET-wire"
+	wait_for listens translate.log
+	kill -STOP "$PID"
+	on r dta-gen uniform --seed 7 --count 200 --rate 100 -q -i r0 \
+		--no-xdp
+	kill -CONT "$PID"
+	wait_for has_received "$PID" translate.log 200
+	stop "$PID"
+	[ "$(counter translate.log kernel_drops)" = 0 ]
+}
+
 @test "one interface for all: reports, RoCEv2 packets, answers" {
 	net_up
 	make_regions "$EXAMPLES/uniform.ini"

@@ -303,7 +303,7 @@ labelled_since() { [ "$(labels 5 2)" -gt "$1" ]; }
 	note "no longer"
 	stop "$CONTROLLER"
 	balances control.log
-	[ "$(counter control.log told orders)" -ge 24 ]
+	[ "$(counter control.log applied orders)" -ge 24 ]
 	[ "$(counter control.log malformed)" = 0 ]
 	[ "$(counter control.log full)" = 0 ]
 	# Each says by its numbers that labels were lost behind it.

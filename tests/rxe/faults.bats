@@ -83,7 +83,7 @@ rxe_through() {
 @test "reordering: counters" { rxe_through marple-hosts-sum 1000 "reordering 10 %" -r 0.1; }
 @test "duplication: counters" { rxe_through marple-hosts-sum 1000 "duplication 10 %" -d 0.1; }
 @test "bit flips: slots" { rxe_through uniform "$(size 1000 2000)" "bit flips 2 %" -f 0.02; }
-@test "strangers: counters" { rxe_through marple-hosts-sum 1000 "strangers" -x 10; }
+@test "unmatched answers: counters" { rxe_through marple-hosts-sum 1000 "unmatched" -x 10; }
 @test "an outage of 5 seconds: counters" {
 	# Smaller than what there is to send: else the wait were the last one.
 	WINDOW=(--window 256)

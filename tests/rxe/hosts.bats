@@ -79,11 +79,11 @@ says() {
 
 # The ledger of the road adds up, and a jq condition holds of its counters.
 ledger() {
-	grep '^{' "$B/translate.err" | jq -se 'map(select(.stage == "road")) |
+	grep '^{' "$B/translate.err" | jq -se 'map(select(.stage == "transport")) |
 		([.[] | select(.role == "in").value] | add) as $in |
 		([.[] | select(.role == "done" or .role == "loss" or .role == "harmless").value] | add) as $out |
 		(map({(.counter): .value}) | add) | . as $all | $in == $out and ('"$1"')' ||
-		{ grep '"road"' "$B/translate.err"; return 1; }
+		{ grep '"transport"' "$B/translate.err"; return 1; }
 }
 
 finish() { # exit status

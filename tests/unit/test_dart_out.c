@@ -34,10 +34,10 @@ static struct pkt answer(uint8_t *frame, unsigned c, uint32_t psn,
 /* Processes an answer. False: it is for none of the collectors' queue pairs. */
 static bool hear(struct roce_out *const *roce, unsigned n, const struct pkt *p)
 {
-	uint64_t before = roce_out_ledger(roce[0], false).strangers;
+	uint64_t before = roce_out_ledger(roce[0], false).unmatched;
 
 	TEST(roce_out_answers(roce, n, p, 1, 0) == 0);
-	return roce_out_ledger(roce[0], false).strangers == before;
+	return roce_out_ledger(roce[0], false).unmatched == before;
 }
 
 /* A NAK sets the PSN of its own pair, and what was sent since is lost. */

@@ -255,7 +255,7 @@ static void compare(struct traffic *tf, unsigned bits)
 		TEST(one.ledgers.telemetry.unplaced &&
 		     one.ledgers.telemetry.pathless &&
 		     one.ledgers.telemetry.undistributed &&
-		     one.ledgers.telemetry.unnumbered &&
+		     one.ledgers.telemetry.reporters_full &&
 		     one.ledgers.flows.no_block && one.ledgers.flows.evicted);
 	for (unsigned workers = 2; workers <= WORKERS; workers++) {
 		run(&more, tf, &a, workers);

@@ -346,7 +346,7 @@ static void test_fragile(void)
 		frame[20] = 0x40;
 		frame[24] ^= 0x40; /* its checksum */
 	}
-	TEST(label_hop_counters(h)->fragile == 1);
+	TEST(label_hop_counters(h)->fragmentable == 1);
 	/* a length that is told elsewhere, or nowhere */
 	len = unhex(frame, sizeof(frame),
 		    "020000000002 020000000001 86dd 60000000 00000640 "

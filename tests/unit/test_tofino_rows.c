@@ -112,7 +112,7 @@ static void compare(const struct rows *m, struct translator *tr,
 	const struct translate_ledger *c = translate_counters(tr);
 
 	TEST(!memcmp(m->mem, transport->mem[0], m->t->length));
-	TEST(c->chunks == m->chunks && c->early == m->early);
+	TEST(c->chunks == m->chunks && c->early_emissions == m->early);
 	TEST(c->duplicates == m->duplicates);
 }
 

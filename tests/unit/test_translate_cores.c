@@ -246,8 +246,9 @@ static void all_tables(bool dart)
 	/* Nothing is missing in this traffic. */
 	TEST(r.ledger.gaps && r.ledger.missing && r.ledger.out_of_order &&
 	     r.ledger.repeated && r.ledger.probes && r.ledger.malformed &&
-	     r.ledger.bad_table && r.ledger.bad_list && r.ledger.early &&
-	     r.ledger.chunks && r.ledger.duplicates && r.ledger.immediates &&
+	     r.ledger.bad_table && r.ledger.bad_list &&
+	     r.ledger.early_emissions && r.ledger.chunks &&
+	     r.ledger.duplicates && r.ledger.immediates &&
 	     r.ledger.batches > r.ledger.partial_batches &&
 	     r.ledger.partial_batches && r.nacks_len > 1000);
 	free(r.nacks);

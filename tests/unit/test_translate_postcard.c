@@ -98,7 +98,7 @@ static void compare(const struct model *m, const struct translator *tr,
 
 	TEST(!memcmp(m->mem, transport->mem[0], m->t->length));
 	TEST(c->chunks == m->chunks);
-	TEST(c->early == m->early);
+	TEST(c->early_emissions == m->early);
 	TEST(c->duplicates == m->duplicates);
 	TEST(ledger_balanced(&translate_ledger, c));
 }

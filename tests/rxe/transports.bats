@@ -89,16 +89,16 @@ by_frames() { # layout
 		-o ndjson 2>translate.err"
 	in_the_guest | diff local -
 	# Ledger of the road: all operations that the translator made.
-	jq -se 'map(select(.stage == "road")) | map({(.counter): .value}) | add |
+	jq -se 'map(select(.stage == "transport")) | map({(.counter): .value}) | add |
 		.received == .completed and .received == .writes + .atomics and
 		.atomics > 1000 and .inlined > 1000 and .inlined < .writes and
 		.doorbells * 20 < .received and .tickets == 1' \
 		"$HOST/translate.err"
-	jq -r 'select(.stage == "road") | [.stage, .role, .counter] | join(" ")' \
-		"$HOST/translate.err" | diff "$TOP/tests/golden/road.txt" -
-	jq -se 'map(select(.stage == "road" or .stage == "translate")) |
+	jq -r 'select(.stage == "transport") | [.stage, .role, .counter] | join(" ")' \
+		"$HOST/translate.err" | diff "$TOP/tests/golden/transport.txt" -
+	jq -se 'map(select(.stage == "transport" or .stage == "translate")) |
 		(map(select(.counter == "ops").value) | add) ==
-		(map(select(.stage == "road" and .counter == "received").value) |
+		(map(select(.stage == "transport" and .counter == "received").value) |
 		add)' "$HOST/translate.err"
 }
 
