@@ -6,61 +6,17 @@
 # is gone when it ends. What Linux does with IOAM: its ioam6-sysctl.rst.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export PATH=$PWD/$1:$PATH
-dir=$(mktemp -d)
-net=dta-test-$$-demo
-sink=
-cd "$dir"
-
-clean() {
-	local n
-
-	[ -z "$sink" ] || kill "$sink" 2>/dev/null || :
-	wait
-	for n in source a b sink; do
-		ip netns del "$net-$n" 2>/dev/null || :
-	done
-	rm -rf "$dir"
-}
-trap clean EXIT
-trap 'exit 1' INT TERM
-
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-[ -t 1 ] || say() { printf '\n%s\n' "$*"; }
-cannot() {
-	echo "demo-int: $*" >&2
-	exit 1
-}
-
-# on NAME COMMAND...: in that namespace, as it is shown.
-on() {
-	printf '  %s# %s\n' "$1" "${*:2}"
-	quietly "$@"
-}
-quietly() { ip netns exec "$net-$1" "${@:2}"; }
-
-# Waits until a command succeeds, 30 seconds at most.
-wait_for() {
-	local i
-
-	for ((i = 0; i < 600; i++)); do
-		if "$@"; then return; fi
-		sleep 0.05
-	done
-	cat log >&2
-	cannot "waited in vain for: $*"
-}
+BUILD=$PWD/$1 DEMO=demo-int HOSTS="source a b sink"
+. tests/demo.bash
 
 mac() { quietly "$1" cat "/sys/class/net/$2/address"; }
 
-# cable NAME IFACE NAME IFACE SUBNET: fd00:SUBNET::1 left, ::2 right, which know
-# each other, so that no packet waits until they do.
-cable() {
-	ip -n "$net-$1" link add "$2" type veth peer name "$4" netns "$net-$3"
+# subnet NAME IFACE NAME IFACE SUBNET: a cable, fd00:SUBNET::1 left, ::2 right,
+# which know each other, so that no packet waits until they do.
+subnet() {
+	cable "$1" "$2" "$3" "$4"
 	ip -n "$net-$1" addr add "fd00:$5::1/64" dev "$2" nodad
 	ip -n "$net-$3" addr add "fd00:$5::2/64" dev "$4" nodad
-	ip -n "$net-$1" link set "$2" up
-	ip -n "$net-$3" link set "$4" up
 	ip -n "$net-$1" neigh replace "fd00:$5::2" dev "$2" lladdr "$(mac "$3" "$4")"
 }
 
@@ -85,20 +41,17 @@ show() {
 }
 has() { [ "$(grep -c "$1" rows)" -ge "$2" ]; } # PATTERN ROWS
 
-[ "$(id -u)" = 0 ] || cannot "only root can make network namespaces"
+need_root
 [ -e /proc/sys/net/ipv6/ioam6_id ] ||
 	cannot "this kernel has no IOAM; Linux has it from 5.15 on"
 grep -q namespace <<<"$(ip ioam help 2>&1)" ||
 	cannot "this ip has no IOAM; iproute2 has it from 5.16 on"
 
 say "1. Four hosts in a row: source s0 --- a0 a a1 --- b0 b b1 --- c0 sink."
-for n in source a b sink; do
-	{ ip netns add "$net-$n" && quietly "$n" true; } ||
-		cannot "no network namespaces here"
-done
-cable source s0 a a0 1
-cable a a1 b b0 2
-cable b b1 sink c0 3
+namespaces
+subnet source s0 a a0 1
+subnet a a1 b b0 2
+subnet b b1 sink c0 3
 ip -n "$net-a" route add fd00:3::/64 via fd00:2::2
 a0=$(mac a a0)
 
@@ -110,8 +63,7 @@ say "3. The sink reads what they said. An event: a queue holds 2000 bytes."
 words=(int-collect -i c0 -o ndjson -R event,hop -e new_key,rise,fall
 	-t "queue_occupancy=off,2000,500")
 printf '  sink# %s >rows\n' "${words[*]}"
-ip netns exec "$net-sink" "${words[@]}" >rows 2>log &
-sink=$!
+start sink "${words[@]}" >rows 2>log
 wait_for grep -q AF_PACKET log
 
 say "4. Three flows: their path, and how long from one router to the next, in ns."
@@ -136,9 +88,7 @@ wait_for has '"event":"fall"' 1
 show '"event":"fall"' 1
 
 say "7. At the end: each flow, hop by hop, the latest and the mean; the ledgers."
-kill "$sink"
-wait "$sink" || cannot "int-collect failed"
-sink=
+stop
 show '"measurement":"int_hop"' 4
 grep -v '"value":0}' log | sed 's/^/  /'
 
