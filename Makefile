@@ -8,7 +8,7 @@
 #   make check-all       the same at full size, and what takes long; check-full:
 #                        what takes long alone
 #   make setup GOAL...   installs what that needs first
-#   make bench fuzz lint demo demo-int figures install
+#   make bench fuzz lint demo demo-int demo-p4 figures install
 #   make deb             Debian packages, in build/deb
 #   make bench-peers     the same tables by other people's means, which it
 #                        installs first; PEERS="-n 15 4M" is for the program
@@ -38,15 +38,12 @@ ifneq ($(filter setup,$(MAKECMDGOALS)),)
 GOALS := $(filter-out setup,$(MAKECMDGOALS))
 .NOTPARALLEL:
 .PHONY: $(MAKECMDGOALS)
+SETUP_demo := build
+SETUP_demo-int := build namespaces
+SETUP_demo-p4 := build namespaces switches
 setup:
-ifeq ($(GOALS),demo)
-	$(Q)tests/setup.sh packages.txt build
-else ifeq ($(GOALS),demo-int)
-	$(Q)tests/setup.sh packages.txt build namespaces
-else
-	$(Q)tests/setup.sh packages.txt
-	$(Q)tests/rxe/kernel.sh
-endif
+	$(Q)tests/setup.sh packages.txt $(SETUP_$(GOALS))
+	$(if $(SETUP_$(GOALS)),,$(Q)tests/rxe/kernel.sh)
 $(GOALS): setup
 	+$(Q)$(MAKE) --no-print-directory $@
 else
@@ -137,10 +134,13 @@ FUZZERS := $(patsubst %.c,build-fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SOURCES := $(wildcard lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch] \
 	tests/bench/peers/*.[ch] tests/bench/peers/*.cc)
 
-# p4/v1model/NAME/NAME.p4: programs for BMv2.
+# p4/v1model/NAME/NAME.p4: programs for BMv2; what can do without has them compiled
+# where there is a compiler (P4_IF_CAN).
 P4C ?= p4c-bm2-ss
-P4_PROGRAMS := $(patsubst p4/v1model/%/,$B/p4/%.json,$(sort $(dir $(wildcard \
+P4_TO := $B/p4
+P4_PROGRAMS := $(patsubst p4/v1model/%/,$(P4_TO)/%.json,$(sort $(dir $(wildcard \
 	p4/v1model/d*/*.p4 p4/v1model/i*/*.p4))))
+P4_IF_CAN := $(if $(shell command -v $(P4C)),$(P4_PROGRAMS))
 # p4/tna/NAME/NAME.p4: for Tofino. Compiled where there is a compiler, else their
 # types are checked where there is p4test with Tofino's include files. BFAS, the
 # assembler behind the compiler, is for check-p4.
@@ -153,7 +153,7 @@ TNA_PATH = -D__TARGET_TOFINO__=1 -I $(TOFINO_INCLUDE) -I p4/include \
 	-I p4/tna/common -I p4/tna/$*
 
 .DELETE_ON_ERROR:
-.PHONY: all p4 p4-tna check-p4 check check-all check-full bench bench-peers fuzz lint demo demo-int figures install uninstall deb clean format
+.PHONY: all p4 p4-tna check-p4 check check-all check-full bench bench-peers fuzz lint demo demo-int demo-p4 figures install uninstall deb clean format
 all: $(BINS) $B/dta.lua $B/$(SONAME)
 
 # Objects are compiled anew by another compiler or with other flags, which change
@@ -274,7 +274,7 @@ endif
 
 p4: $(P4_PROGRAMS) p4-tna
 
-$B/p4/%.json: p4/v1model/%/*.p4 p4/v1model/common/*.p4 p4/include/*.p4
+$(P4_TO)/%.json: p4/v1model/%/*.p4 p4/v1model/common/*.p4 p4/include/*.p4
 	$(call say,P4C)
 	@command -v $(P4C) >/dev/null || { echo "$(P4C) is missing: p4/README.md \
 	tells where to get it; P4C= names another" >&2; exit 1; }
@@ -304,7 +304,7 @@ $B/p4/tna/%.types: p4/tna/%/*.p4 p4/tna/common/*.p4 p4/include/*.p4
 	$(Q)mkdir -p $(@D) && $(P4TEST) --std p4-16 $(TNA_PATH) \
 		p4/tna/$*/$*.p4 && touch $@
 
-check-p4: $(BINS) $(AIDS) $(if $(shell command -v $(P4C)),p4)
+check-p4: $(BINS) $(AIDS) $(if $(P4_IF_CAN),p4)
 	$(Q)BUILD=$(CURDIR)/$B P4TEST=$(P4TEST) BFP4C=$(BFP4C) \
 		BFAS=$(BFAS) TOFINO_INCLUDE=$(TOFINO_INCLUDE) bats tests/p4
 
@@ -332,6 +332,9 @@ demo: $(BINS)
 demo-int: $(BINS)
 	$(Q)tests/demo-int.sh $B
 
+demo-p4: $(BINS) $(P4_IF_CAN)
+	$(Q)tests/demo-p4.sh $B $(P4_TO) $(PREFIX)/share/dta/p4 /usr/share/dta/p4
+
 # Of the INT-label paper; gnuplot draws them.
 figures: $(BINS)
 	$(Q)tests/figures/run.sh $B
@@ -344,7 +347,7 @@ COMPLETION_TO := $(PREFIX)/share/bash-completion/completions
 CALLS = $(shell sed -n 's/^\.Nm \(dta_[a-z_]*\).*/\1/p' man/libdta.3)
 
 # The pkg-config file and everything else that a package would hold.
-install: $(BINS) $B/$(SONAME) $B/dta.lua
+install: $(BINS) $B/$(SONAME) $B/dta.lua $(P4_IF_CAN)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
 		$(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/dta/examples
 	install -m 755 $(BINS) p4/tools/dta-switch $(DESTDIR)$(PREFIX)/bin
@@ -354,6 +357,8 @@ install: $(BINS) $B/$(SONAME) $B/dta.lua
 	install -D -m 644 share/python/dta.py $(DESTDIR)$(PYTHON_TO)/dta.py
 	install -m 644 cmd/dta-collect/examples/*.ini share/examples/* \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
+	for j in $(P4_TO)/*.json; do [ ! -e $$j ] || install -D -m 644 -t \
+		$(DESTDIR)$(PREFIX)/share/dta/p4 $$j || exit 1; done
 	for d in prometheus grafana; do install -D -m 644 -t \
 		$(DESTDIR)$(PREFIX)/share/dta/$$d share/$$d/* || exit 1; done
 	install -D -m 644 $B/dta.lua $(DESTDIR)$(WIRESHARK_PLUGINS)/dta.lua
@@ -394,7 +399,7 @@ uninstall:
 
 # share/deb is the packages' debian folder; the .debs are in $(DEB).
 DEB := $B/deb
-deb: $(BINS) $B/$(SONAME) $B/dta.lua
+deb: $(BINS) $B/$(SONAME) $B/dta.lua $(P4_IF_CAN)
 	$(Q)rm -rf $(DEB)/tree $(DEB)/*.deb && mkdir -p $(DEB)/tree
 	$(Q)cp -r share/deb $(DEB)/tree/debian
 	$(Q)cp LICENSE $(DEB)/tree/debian/copyright

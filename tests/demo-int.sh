@@ -88,7 +88,7 @@ wait_for has '"event":"fall"' 1
 show '"event":"fall"' 1
 
 say "7. At the end: each flow, hop by hop, the latest and the mean; the ledgers."
-stop
+stop "$started"
 show '"measurement":"int_hop"' 4
 grep -v '"value":0}' log | sed 's/^/  /'
 

@@ -5,13 +5,13 @@
 export PATH=$BUILD:$PATH
 dir=$(mktemp -d)
 net=dta-test-$$-demo
-running=() # ids, in the order in which they were started
+declare -A running=() # by id
 cd "$dir"
 
 clean() {
 	local n
 
-	[ ${#running[@]} = 0 ] || kill "${running[@]}" 2>/dev/null || :
+	[ ${#running[@]} = 0 ] || kill "${!running[@]}" 2>/dev/null || :
 	wait
 	for n in $HOSTS; do
 		ip netns del "$net-$n" 2>/dev/null || :
@@ -36,19 +36,17 @@ on() {
 }
 quietly() { ip netns exec "$net-$1" "${@:2}"; }
 
-# start NAME COMMAND...: in that namespace, in the background.
+# start NAME COMMAND...: in that namespace, in the background, its id in started.
 start() {
 	ip netns exec "$net-$1" "${@:2}" &
-	running+=($!)
+	started=$!
+	running[$started]=$1
 }
 
-# stop: what was started last.
-stop() {
-	local pid=${running[-1]}
-
-	kill "$pid"
-	wait "$pid" || cannot "what ran last has failed"
-	unset 'running[-1]'
+stop() { # ID
+	kill "$1"
+	wait "$1" || cannot "what ran in ${running[$1]} has failed"
+	unset "running[$1]"
 }
 
 # Waits until a command succeeds, 30 seconds at most.
@@ -59,7 +57,7 @@ wait_for() {
 		if "$@"; then return; fi
 		sleep 0.05
 	done
-	cat log >&2
+	cat ./*log >&2
 	cannot "waited in vain for: $*"
 }
 

@@ -27,3 +27,25 @@ setup() {
 	make -s -C "$TOP" B="$B" uninstall DESTDIR="$INTO" PREFIX=/usr
 	[ -z "$(find "$INTO" ! -type d)" ]
 }
+
+# with_compiler NAME: by a P4 compiler of that name, which is there or not.
+with_compiler() {
+	make -s -C "$TOP" B="$B" P4C="$PWD/$1" P4_TO="$PWD/p4" install \
+		DESTDIR="$INTO" PREFIX=/usr
+}
+
+@test "P4 programs: compiled where there is a compiler, and no others" {
+	cat >compiler <<-'END'
+		#!/bin/bash
+		while [ "$1" != -o ]; do shift; done
+		echo "of $3" >"$2"
+	END
+	with_compiler none
+	[ ! -e "$INTO/usr/share/dta/p4" ]
+	chmod +x compiler
+	with_compiler compiler
+	[ "$(cat "$INTO"/usr/share/dta/p4/*.json)" = "$(cd "$TOP" &&
+		ls p4/v1model/[di]*/[di]*_{label,node,reporter,translator}.p4 | sed 's/^/of /')" ]
+	make -s -C "$TOP" B="$B" uninstall DESTDIR="$INTO" PREFIX=/usr
+	[ -z "$(find "$INTO" ! -type d)" ]
+}

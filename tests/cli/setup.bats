@@ -118,8 +118,8 @@ tree() {
 	ln -s "$TOP/Makefile" "$TOP/packages.txt" tree
 	ln -s "$SETUP" tree/tests
 	printf '#!/bin/sh\necho kernel >>../calls\n' >tree/tests/rxe/kernel.sh
-	printf '#!/bin/sh\n$1/told\n' | tee tree/tests/demo.sh >tree/tests/demo-int.sh
-	chmod +x tree/tests/demo.sh tree/tests/demo-int.sh tree/tests/rxe/kernel.sh
+	printf '#!/bin/sh\n$1/told\n' | tee tree/tests/demo{,-int,-p4}.sh >told
+	chmod +x tree/tests/demo*.sh tree/tests/rxe/kernel.sh
 	echo 'const char *verbs = "with";' >tree/lib/verbs/verbs_a.c
 	echo 'const char *verbs = "without";' >tree/lib/verbs/verbs_none.c
 	echo 'const char *parts = BUILT_IN;' >tree/lib/cli/option.c
@@ -168,6 +168,8 @@ installs() { # packages
 	[ "$(wc -l <calls)" = 1 ]
 	make_tree setup demo-int
 	installs "${build[@]}" iproute2 iputils-ping
+	make_tree setup demo-p4
+	installs "${build[@]}" iproute2 iputils-ping ethtool python3
 	make_tree all
 	[ ! -s calls ]
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# make demo-int: what it shows, without a terminal, and what it leaves behind.
+# make demo-int: what it shows, without a terminal, and what it leaves behind; and
+# make demo-p4 where it cannot be (tests/p4/demo.bats has the rest).
 
 load ../helpers
 load net
@@ -63,4 +64,35 @@ nothing_left() {
 	[ "$rc" = 1 ]
 	[ "$(cat output)" = "demo-int: only root can make network namespaces" ]
 	nothing_left
+}
+
+# demo_p4 JSON_DIR: as somebody who is not root, with what is in bin.
+demo_p4() {
+	run -1 env PATH="$PWD/bin" TMPDIR="$PWD/tmp" "$BASH" "$TOP/tests/demo-p4.sh" \
+		"${BUILD#"$TOP"/}" none "$1"
+	[ -z "$(ls tmp)" ]
+}
+
+@test "the demo of P4 switches: all that is missing is named at once" {
+	local p
+
+	mkdir bin tmp json
+	for p in dirname mktemp realpath rm ip; do
+		ln -s "$(type -P $p)" bin
+	done
+	printf '#!%s\necho 1000\n' "$BASH" >bin/id
+	demo_p4 "$PWD/json"
+	[[ $output == "demo-p4: missing: simple_switch simple_switch_CLI ethtool"\
+" python3 p4c-bm2-ss."* ]]
+	for p in simple_switch ethtool; do
+		printf '#!%s\n' "$BASH" >bin/$p
+	done
+	chmod +x bin/*
+	touch json/dta_translator.json json/dta_reporter.json
+	demo_p4 "$PWD/json"
+	[[ $output == "demo-p4: missing: simple_switch_CLI python3."*p4/README.md* ]]
+	cp bin/ethtool bin/simple_switch_CLI
+	cp bin/ethtool bin/python3
+	demo_p4 "$PWD/json"
+	[ "$output" = "demo-p4: only root can make network namespaces" ]
 }
