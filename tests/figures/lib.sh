@@ -1,113 +1,60 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# lib.sh - what figures are made with: a CSV file of numbers, a picture of it,
-# and a table of it with what is to be said about a difference.
+# lib.sh - what the scripts of the figures are made of. A script PAPER/NAME.sh
+# runs the programs of PATH in a directory of its own and tells its figures, line
+# by line, to OUT/PAPER-NAME.tsv, which page.py draws. SCALE says how much there
+# is of everything: 1, or less for a quick look.
+#
+#   figure "DTA Fig. 7a" TITLE    begins a figure; a script may have several
+#   axes X Y [logx] [logy]        what they are, with units
+#   point SCHEME X Y              a point of our curve, which was measured
+#   theory SCHEME X Y             a point of a closed form's curve
+#   paper SCHEME X Y              the authors' point
+#   row WHAT PAPER OURS WHY       of the table
+#   note TEXT                     a paragraph below it
+#   run COMMAND...                runs it, and the page has it; a single word
+#   run 'COMMAND | COMMAND'       is a line for the shell
+#
+# A colour is a SCHEME, in curve and point. X may be a word: then it is a place
+# on the axis, in order of appearance. A script whose numbers are times has the
+# line timed=1, and is alone on the machine then.
+set -euo pipefail
+export LC_ALL=C
+SCALE=${SCALE:-1}
+self=$(realpath "$0")
+paper=$(basename "${self%/*}")
+tsv=$(realpath "${OUT:-.}")/$paper-$(basename "$self" .sh).tsv
+: >"$tsv"
+# A region of this script's own, which goes when it ends.
+REGION=figures-$paper-$$
+trap 'dta-collect --remove --region "$REGION" >/dev/null 2>&1 || true' EXIT
 
-# sim ARGS...: the summary of a simulation, as JSON.
-sim() {
-	int-label-ctl sim -q --summary -o ndjson "$@"
+tell() { # WORD...
+	local IFS=$'\t'
+
+	echo "${*//[$'\t\n']/ }" >>"$tsv"
 }
 
-# means N ARGS...: the mean of so many runs, by seed; least and most: coverage.
-means() {
-	local s n=$1
+figure() { tell figure "$@" && echo "$1" >&2; }
+axes() { tell axes "$@"; }
+point() { tell point "$@"; }
+theory() { tell theory "$@"; }
+paper() { tell paper "$@"; }
+row() { tell row "$@"; }
+note() { tell note "$*"; }
 
-	shift
-	for ((s = 1; s <= n; s++)); do sim "$@" -s $s; done |
-		jq -cs '. as $runs | (.[0] | map_values(numbers) | keys) |
-			map({key: ., value: (. as $k | $runs |
-				map(.[$k]) | add / length)}) | from_entries +
-			{least: ($runs | map(.coverage) | min),
-			most: ($runs | map(.coverage) | max)}'
+run() {
+	if [ $# = 1 ]; then
+		tell run "$1" && bash -o pipefail -c "$1"
+	else
+		tell run "${*@Q}" && "$@"
+	fi
 }
 
-# as_many LABELS COMMAND...: coverage of Base A with the interval at which it
-# writes so many labels.
-as_many() {
-	local low=1000 high=105000 t i run
-
-	for i in {1..7}; do
-		t=$(((low + high) / 2))
-		run=$("${@:2}" -t ${t}us)
-		if jq -e ".labels > $1" <<<"$run" >/dev/null; then
-			low=$t
-		else
-			high=$t
-		fi
-	done
-	of .coverage "$run"
+# scaled N [LEAST]: so many at this SCALE, a whole number.
+scaled() {
+	awk -v n="$1" -v s="$SCALE" -v least="${2:-1}" \
+		'BEGIN { n = int(n * s); print n < least ? least : n }'
 }
 
-# adapted JSON COMMAND...: coverage; labels of 10,000 packets and commands a
-# second, and beside them coverage of Base A with as many labels.
-adapted() {
-	of .coverage "$1"
-	jq '.labels / .packets * 10000 | round' <<<"$1"
-	jq '.commands / .interval * 10 | round' <<<"$1"
-	as_many "$(jq .labels <<<"$1")" "${@:2}"
-}
-
-# of FILTER JSON: a number of a summary, to 4 significant digits.
-of() {
-	jq -r "$1 | if . == 0 then 0 else
-		(. | fabs | log10 | floor) as \$e | pow(10; 3 - \$e) as \$m |
-		(. * \$m | round) / \$m end" <<<"$2"
-}
-
-# begin NUMBER HEADER...: a figure.
-begin() {
-	fig=$1
-	shift
-	csv=$out/fig$fig.csv
-	join , "$@" >"$csv"
-	echo "figure $fig" >&2
-}
-
-join() { # SEPARATOR WORD...
-	local IFS=$1
-
-	shift
-	echo "$*"
-}
-
-put() { # VALUE...: a row
-	join , "$@" >>"$csv"
-}
-
-# paper FIGURE X COLUMN: the authors' number, ? if it was not published.
-paper() {
-	awk -F, -v f="$1" -v x="$2" -v c="$3" '
-		$1 == f && $2 + 0 == x + 0 && $(c + 2) != "" {
-			print $(c + 2); found = 1 }
-		END { if (!found) print "?" }' "$here/paper.csv"
-}
-
-# draw HEADING X Y LINES [POINTS [RIGHT Y2]]: columns of the CSV file against its
-# first one, numbers in a string: lines, points (the paper's), and lines of the
-# right axis; log=x, y or xy before it.
-draw() {
-	local c plot=() set="out='$out/fig$fig.svg'; heading='$1'; x='$2'"
-
-	for c in $4; do
-		plot+=("'$csv' using 1:$c with linespoints pt 7 ps 0.5 lw 2")
-	done
-	for c in ${5-}; do
-		plot+=("'$csv' using 1:$c with points pt 4 ps 1.2 lw 2")
-	done
-	for c in ${6-}; do
-		plot+=("'$csv' using 1:$c axes x1y2 with linespoints dt 2 pt 9 ps 0.5 lw 2")
-	done
-	set+="; y='$3'; y2='${7-}'; log='${log-}'"
-	gnuplot -e "$set" "$here/plot.gp" -e "plot $(join , "${plot[@]}")"
-}
-
-# say TITLE: a section of the page: the picture, the table, and stdin below it.
-say() {
-	{
-		printf '## Fig. %s: %s\n\n![](fig%s.svg)\n\n' "$((10#$fig))" \
-			"$1" "$fig"
-		awk -F, '{ n = NF; gsub(/,/, " | "); print "| " $0 " |" }
-			NR == 1 { while (n--) printf "|---"; print "|" }' "$csv"
-		echo
-		cat
-	} >"$work/fig$fig.md"
-}
+# calc EXPRESSION: of awk, to 4 significant digits.
+calc() { awk "BEGIN { printf \"%.4g\n\", $1 }"; }
