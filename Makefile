@@ -335,7 +335,7 @@ demo-int: $(BINS)
 demo-p4: $(BINS) $(P4_IF_CAN)
 	$(Q)tests/demo-p4.sh $B $(P4_TO) $(PREFIX)/share/dta/p4 /usr/share/dta/p4
 
-# Of the INT-label paper; gnuplot draws them.
+# Of the five papers, in build/figures.html; SCALE=0.1 is for a quick look.
 figures: $(BINS)
 	$(Q)tests/figures/run.sh $B
 

@@ -34,11 +34,19 @@ tell() { # WORD...
 	echo "${*//[$'\t\n']/ }" >>"$tsv"
 }
 
+place() { # KIND SCHEME X Y
+	if [[ ! $4 =~ ^-?[0-9]*\.?[0-9]+(e[-+]?[0-9]+)?$ ]]; then
+		echo "$self: $*: no number" >&2
+		kill $$ # whatever subshell this is
+	fi
+	tell "$@"
+}
+
 figure() { tell figure "$@" && echo "$1" >&2; }
 axes() { tell axes "$@"; }
-point() { tell point "$@"; }
-theory() { tell theory "$@"; }
-paper() { tell paper "$@"; }
+point() { place point "$@"; }
+theory() { place theory "$@"; }
+paper() { place paper "$@"; }
 row() { tell row "$@"; }
 note() { tell note "$*"; }
 
@@ -57,4 +65,4 @@ scaled() {
 }
 
 # calc EXPRESSION: of awk, to 4 significant digits.
-calc() { awk "BEGIN { printf \"%.4g\n\", $1 }"; }
+calc() { awk "BEGIN { printf \"%.4g\n\", ($1) }"; }

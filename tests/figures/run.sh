@@ -1,29 +1,38 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh BUILD_DIR [OUT [FIGURE...]]: the figures of the INT-label paper, 06 to
-# 22, each as fig*.csv and fig*.svg, and README.md of them all. OUT is where this
-# script is, if not said. With FIGUREs only those (07_08 is one), and what the
-# page says of them on the standard output.
+# run.sh BUILD_DIR [PAPER[/NAME]...]: the figures of the papers, or of those
+# named, as BUILD_DIR/figures.html. See lib.sh.
 set -euo pipefail
 build=$(realpath "$1")
-here=$(cd "$(dirname "$0")" && pwd)
-out=${2:-$here}
-export LC_ALL=C PATH=$build:$PATH
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir -p "$out"
-. "$here/lib.sh"
-. "$here/figures.sh"
-. "$here/summary.sh"
+cd "$(dirname "$0")"
+export PATH=$build:$PATH OUT=${OUT:-$build/figures}
+rm -rf "$OUT"
+mkdir -p "$OUT"
 
-figures=(06 07_08 09 10 11 12 13 14 15 16 17 18 19 20 21 22)
-[ $# -le 2 ] || figures=("${@:3}")
-for f in "${figures[@]}"; do
-	"fig$f"
+# one SCRIPT: in a directory of its own.
+one() {
+	local script=$PWD/$1 work
+
+	work=$(mktemp -d)
+	if ! (cd "$work" && bash "$script"); then
+		echo "$1: failed" >&2
+		touch "$OUT/failed"
+	fi
+	rm -rf "$work"
+}
+export -f one
+
+shift
+[ $# -gt 0 ] || set -- */
+for what; do
+	ls -d "${what%/}"/*.sh 2>/dev/null || echo "$what.sh"
+done >"$OUT/scripts"
+# Those that take times run alone.
+xargs grep -L '^timed=1' <"$OUT/scripts" |
+	xargs -r -P "$(nproc)" -I{} bash -c 'one {}'
+for script in $(xargs grep -l '^timed=1' <"$OUT/scripts"); do
+	one "$script"
 done
-if [ $# -gt 2 ]; then
-	cat "$work"/fig*.md
-else
-	summary >"$work/README.md"
-	mv "$work/README.md" "$out/README.md"
-fi
+python3 page.py "$OUT" >"$build/figures.html"
+echo "$build/figures.html"
+[ ! -e "$OUT/failed" ]
