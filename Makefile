@@ -336,7 +336,7 @@ demo-p4: $(BINS) $(P4_IF_CAN)
 	$(Q)tests/demo-p4.sh $B $(P4_TO) $(PREFIX)/share/dta/p4 /usr/share/dta/p4
 
 # Of the five papers, in build/figures.html; SCALE=0.1 is for a quick look.
-figures: $(BINS)
+figures: $(BINS) $(addprefix $B/tests/bench/bench_,translate query)
 	$(Q)tests/figures/run.sh $B
 
 SERVICES := $(notdir $(wildcard share/systemd/*.service))

@@ -29,9 +29,9 @@ REGION=figures-$paper-$$
 trap 'dta-collect --remove --region "$REGION" >/dev/null 2>&1 || true' EXIT
 
 tell() { # WORD...
-	local IFS=$'\t'
+	local IFS=$'\t' words=("${@//[$'\t\n']/ }")
 
-	echo "${*//[$'\t\n']/ }" >>"$tsv"
+	echo "${words[*]//$REGION/figures}" >>"$tsv"
 }
 
 place() { # KIND SCHEME X Y
@@ -54,7 +54,7 @@ run() {
 	if [ $# = 1 ]; then
 		tell run "$1" && bash -o pipefail -c "$1"
 	else
-		tell run "${*@Q}" && "$@"
+		tell run "$(printf '%q ' "$@")" && "$@"
 	fi
 }
 

@@ -21,7 +21,7 @@ PAPERS = {
 # Seen on white and on black; none is yellow.
 COLOURS = ("#2f73e0 #d63c3c #1f9960 #9a56d6 #c8651b #0e8fa3 #cf3f96 "
            "#7d8590").split()
-WIDTH, HEIGHT = 680, 380
+WIDTH, HEIGHT = 680, 372
 LEFT, RIGHT, TOP, BOTTOM = 72, 664, 14, 326
 
 
@@ -145,6 +145,14 @@ def hides(over, under):
     return len(near) > 1 and sum(near) > .6 * len(over)
 
 
+def few(axis, values):
+    """Ticks are the values themselves if there is room for them."""
+    at = [axis.at(v) for v in values]
+    if len(at) <= 12 and None not in at and all(
+            b - a > 34 for a, b in zip(at, at[1:])):
+        axis.ticks = [(v, number(v)) for v in values]
+
+
 def svg(f):
     curves, options = f["curves"], f["axes"][2:]
     xs = list(dict.fromkeys(x for c in curves.values() for x, _ in c))
@@ -153,6 +161,7 @@ def svg(f):
         ax = Words(xs, LEFT, RIGHT)
     else:
         ax = Axis([float(x) for x in xs], "logx" in options, LEFT, RIGHT)
+        few(ax, sorted(map(float, xs)))
     ay = Axis([y for c in curves.values() for _, y in c], "logy" in options,
               BOTTOM, TOP)
     out = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="'
@@ -169,7 +178,7 @@ def svg(f):
                    f'{html.escape(text)}</text>')
     out.append(f'<path class="frame" d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}"/>')
     drawn, schemes = [], list(f["colour"])
-    order = {"theory": 0, "point": 1, "paper": 2}
+    order = {"point": 0, "theory": 1, "paper": 2}
     for kind, scheme in sorted(curves, key=lambda k: order[k[0]]):
         aside = (schemes.index(scheme) - (len(schemes) - 1) / 2) * 9 * words
         c = COLOURS[f["colour"][scheme]]
@@ -178,11 +187,14 @@ def svg(f):
               curves[kind, scheme] if ay.at(y) is not None]
         line = [(x, y) for x, y, _ in at]
         if kind != "paper" and not words:
-            # What lies on other curves is dashed, so that they are seen.
-            n = sum(hides(line, d) for d in drawn)
+            # What lies on other curves is dashed, so that they are seen; of
+            # a closed form, the curve is pale, and the form on it.
+            n = sum(hides(line, d) for d in drawn) * (kind == "point")
             dash = f' stroke-dasharray="7 {7 * n}"' if n else ""
-            out.append(f'<polyline class="{kind}" stroke="{c}"{dash} points="' +
-                       " ".join(f"{x},{y}" for x, y in line) + '"/>')
+            pale = " pale" * (("theory", scheme) in curves)
+            out.append(f'<polyline class="{kind}{pale}" stroke="{c}"{dash} '
+                       'points="' + " ".join(f"{x},{y}" for x, y in line) +
+                       '"/>')
             drawn.append(line)
         for x, y, text in at:
             text = html.escape(text)
@@ -267,7 +279,8 @@ svg text { fill: var(--ink) }
 .grid { stroke: var(--line); stroke-width: 1 }
 .frame { stroke: var(--soft); fill: none }
 polyline { fill: none; stroke-width: 2.2; stroke-linejoin: round }
-polyline.theory { stroke-width: 1; stroke-dasharray: 2 2 }
+polyline.pale { opacity: .45 }
+polyline.theory { stroke-width: 1.6; stroke-dasharray: 2 3; opacity: 1 }
 rect.paper { fill: none; stroke-width: 2 }
 .key span { margin-right: 1.4em; white-space: nowrap }
 .key i { display: inline-block; width: 1.6em; height: .3em; margin-right: .5em;
@@ -281,6 +294,15 @@ pre { overflow-x: auto; font-size: 12.5px; border-left: 3px solid var(--line);
 	padding-left: .8em }
 summary { color: var(--soft); cursor: pointer }
 """
+
+
+def left_out(paper):
+    """Figures which software has nothing to say of, and why."""
+    path = pathlib.Path(__file__).parent / paper / "left-out.txt"
+    if not path.exists():
+        return []
+    return ["<p>Not made: " + "; ".join(
+        map(text, path.read_text().splitlines())) + ".</p>"]
 
 
 def cpu():
@@ -302,7 +324,7 @@ def main():
         sections = [section(f) for f in figures]
         index.append(f"<p><b>{title}</b>: " + ", ".join(
             f'<a href="#{anchor(f)}">{text(f["name"])}</a>' for f in figures) + "</p>")
-        body += [f"<h2>{title}</h2>"] + sections
+        body += [f"<h2>{title}</h2>"] + left_out(paper) + sections
     today = datetime.date.today().isoformat()
     print(f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Figures</title>

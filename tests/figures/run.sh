@@ -5,7 +5,7 @@
 set -euo pipefail
 build=$(realpath "$1")
 cd "$(dirname "$0")"
-export PATH=$build:$PATH OUT=${OUT:-$build/figures}
+export PATH=$build:$build/tests/bench:$PATH OUT=${OUT:-$build/figures}
 rm -rf "$OUT"
 mkdir -p "$OUT"
 
