@@ -335,9 +335,10 @@ demo-int: $(BINS)
 demo-p4: $(BINS) $(P4_IF_CAN)
 	$(Q)tests/demo-p4.sh $B $(P4_TO) $(PREFIX)/share/dta/p4 /usr/share/dta/p4
 
-# Of the five papers, in build/figures.html; SCALE=0.1 is for a quick look.
+# Of the five papers, in build/figures.html; SCALE=0.1 is for a quick look, and
+# FIGURES="dart dta/fig12" for some of them.
 figures: $(BINS) $(addprefix $B/tests/bench/bench_,translate query)
-	$(Q)tests/figures/run.sh $B
+	$(Q)tests/figures/run.sh $B $(FIGURES)
 
 SERVICES := $(notdir $(wildcard share/systemd/*.service))
 UNITS_TO := $(PREFIX)/lib/systemd/system

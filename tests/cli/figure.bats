@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Figures: what was measured by the age of keys beside what theory says, and the
-# best table that dta-plan offers against the real one.
+# Figures: make figures in small, and its page; what was measured by the age of
+# keys beside what theory says, and the best table that dta-plan offers against
+# the real one.
 
 load ../helpers
 
@@ -134,4 +135,52 @@ as_planned() {
 			5 * (($all * (1 - $all) / .asked) | sqrt)' best ages
 		dta-collect --remove --region "$NAME"
 	done
+}
+
+@test "make figures: a quick one of each paper, with the paper's points and ours" {
+	SCALE=0.01 OUT=$PWD/out "$TOP/tests/figures/run.sh" "$BUILD" dta/fig08 \
+		dart/fig01 smartnic/fig06 intcollector/fig06 int-label/fig15
+	for f in out/*.tsv; do
+		awk -F'\t' '/^(point|theory|paper)/ { n[$1]++
+				if ($4 + 0 != $4 || $4 ~ /n/) bad = 1 }
+			END { exit bad || !n["point"] || !n["paper"] }' "$f"
+	done
+	# Simulation and closed form: within three standard errors and a half.
+	awk -F'\t' '/^row\tfarthest/ { n++; if ($4^2 > 12.25) n = 9 }
+		END { exit n != 1 }' out/int-label-fig15.tsv
+	# The page: each figure once, nothing from elsewhere.
+	[ "$(cat out/*.tsv | grep -c ^figure)" = \
+		"$(grep -o '<section id="[^"]*"' out.html | sort -u | wc -l)" ]
+	[ "$(ls out/*.tsv | wc -l)" = 5 ]
+	[ "$(grep -c '<svg ' out.html)" -ge 5 ]
+	run ! grep -qE '<script|<link|<img|src=|url\(|@import|href="[^#]' out.html
+}
+
+@test "make figures: the page of some points" {
+	mkdir out
+	printf '%s\t' figure 'DTA Fig. 1 <a>' 'some & others' >out/dta-fig01.tsv
+	for l in 'axes x, s|y, M/s|logy' 'point A|1|10' 'point A|2|20' \
+		'point B|1|10' 'point B|2|20' 'point C|1|1' 'point C|2|2e3' \
+		'theory A|1|9' 'theory A|2|19' 'paper C|2|0.5' \
+		'row what|1 %|2 %|why `so`' 'run ls | wc' 'run ls | wc'; do
+		printf '\n%s' "${l/ /$'\t'}" | sed '/run/!s/|/\t/g'
+	done >>out/dta-fig01.tsv
+	python3 "$TOP/tests/figures/page.py" out >page
+	python3 -c 'import html.parser, sys
+html.parser.HTMLParser().feed(sys.stdin.read())' <page
+	# B lies on A; C on neither. A colour is a scheme's, and of its square.
+	[ "$(grep -c '<polyline.*stroke-dasharray="7 7"' page)" = 1 ]
+	[ "$(grep -c '<polyline' page)" = 4 ]
+	c=$(sed -n 's/.*<rect class="paper" stroke="\([^"]*\)".*/\1/p' page)
+	grep -q "<polyline class=\"point\" stroke=\"$c\" " page
+	grep -q 'DTA Fig. 1 &lt;a&gt;: some &amp; others' page
+	grep -q 'commands (1)' page
+	grep -q 'why <code>so</code>' page
+}
+
+@test "make figures: no number is no point" {
+	printf '%s\n' ". '$TOP/tests/figures/lib.sh'" 'figure F T' \
+		'point A 1 "$(echo nan)"' 'echo went on' >fig.sh
+	run -143 --separate-stderr bash fig.sh
+	[[ $output != *went* && $stderr == *'A 1 nan: no number'* ]]
 }

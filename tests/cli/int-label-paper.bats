@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # bats file_tags=full
 # What the INT-label paper says in numbers, as int-label-ctl sim comes to it:
-# the claims of tests/figures/README.md, in shorter runs, by seed; and the
-# figures' scripts.
+# the claims of tests/figures/int-label, in shorter runs, by seed.
 
 load ../helpers
 
@@ -121,21 +120,4 @@ holds() {
 	sim d -b B -f f2
 	sim e -b B -f f3
 	holds 'map(.labelled) | . == sort' a d e
-}
-
-@test "figures: numbers, a picture and a table" {
-	command -v gnuplot >/dev/null || skip "gnuplot is not here"
-	export DURATION=10s CHANCE=100000 SEEDS=2
-	"$TOP/tests/figures/run.sh" "$BUILD" figs 07_08 12 13 15 22 >page
-	[ "$(wc -l <figs/fig07.csv)" = 11 ]
-	[ "$(head -n 1 figs/fig07.csv)" = T_ms,A_paper,A,B_paper,B ]
-	grep -q '</svg>' figs/fig08.svg
-	[ "$(grep -c '^## Fig\.' page)" = 6 ]
-	# All columns have a number, and A with as many labels covers as much.
-	awk -F, 'NR == 1 { n = NF } NF != n || (NR > 1 && (/,,/ ||
-		($9 - $6) ^ 2 > 1)) { exit 1 }' figs/fig12.csv
-	awk -F, 'NR == 1 { n = NF } NF != n || /,,/ { exit 1 }' figs/fig13.csv
-	# Nothing further than 3 standard errors off.
-	awk -F, 'NR > 1 && $5 != "?" { if ($5^2 > 9 || $9^2 > 9) bad = 1; n++ }
-		END { exit bad || n != 5 }' figs/fig15.csv
 }

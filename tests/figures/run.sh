@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # run.sh BUILD_DIR [PAPER[/NAME]...]: the figures of the papers, or of those
-# named, as BUILD_DIR/figures.html. See lib.sh.
+# named, as BUILD_DIR/figures.html (or OUT.html). See lib.sh.
 set -euo pipefail
 build=$(realpath "$1")
+export PATH=$build:$build/tests/bench:$PATH
+OUT=$(realpath -m "${OUT:-$build/figures}")
+export OUT
 cd "$(dirname "$0")"
-export PATH=$build:$build/tests/bench:$PATH OUT=${OUT:-$build/figures}
-rm -rf "$OUT"
 mkdir -p "$OUT"
+rm -f "$OUT"/*.tsv "$OUT/failed"
 
 # one SCRIPT: in a directory of its own.
 one() {
@@ -24,15 +26,20 @@ export -f one
 
 shift
 [ $# -gt 0 ] || set -- */
-for what; do
+free=() timed=()
+for script in $(for what; do
 	ls -d "${what%/}"/*.sh 2>/dev/null || echo "$what.sh"
-done >"$OUT/scripts"
-# Those that take times run alone.
-xargs grep -L '^timed=1' <"$OUT/scripts" |
-	xargs -r -P "$(nproc)" -I{} bash -c 'one {}'
-for script in $(xargs grep -l '^timed=1' <"$OUT/scripts"); do
+done); do
+	if grep -q '^timed=1' "$script"; then
+		timed+=("$script")
+	else
+		free+=("$script")
+	fi
+done
+printf '%s\n' "${free[@]}" | xargs -r -P "$(nproc)" -I{} bash -c 'one {}'
+for script in "${timed[@]}"; do # those that take times: each alone
 	one "$script"
 done
-python3 page.py "$OUT" >"$build/figures.html"
-echo "$build/figures.html"
+python3 page.py "$OUT" >"$OUT.html"
+echo "$OUT.html"
 [ ! -e "$OUT/failed" ]
