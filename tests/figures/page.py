@@ -88,7 +88,7 @@ class Axis:
         if log:
             low, high = math.log10(low), math.log10(high)
             if high - low < 1:
-                low, high = math.floor(low), math.ceil(high + 1e-9)
+                low, high = low - .15, high + .15
             wide = high - low
             low, high = low - .03 * wide, high + .03 * wide
             steps = (1,) if wide > 4 else (1, 3) if wide > 2 else (1, 2, 5)

@@ -15,10 +15,12 @@ for kept in 64Ki 16Mi; do
 		ours=$(rate "$n" dta-translate -q -r reports -R "$REGION" -t t:batch=$batch)
 		point "list of $kept" $batch "$ours"
 		[ $kept = 64Ki ] || continue
-		theory "DTA, Bluefield-2" $batch "$(calc "100 * $batch < 1000 ? 100 * $batch : 1000")"
+		messages=$(calc "1e5 / 8 / (98 + 4 * $batch)") # of a full link
+		theory "DTA, Bluefield-2" $batch \
+			"$(calc "$batch * ($messages < 100 ? $messages : 100)")"
 		row "batch of $batch" "$([ $batch = 16 ] && echo "over 1000 M/s" || echo "in the plot only")" \
-			"$ours M/s" "$(calc "1 / $batch") writes an entry; here to read and check an entry takes longer than to write it"
+			"$ours M/s" "$(calc "2 / $batch") writes an entry (entries, and their count); here to read and check an entry takes longer than to write it"
 	done
 done
 paper "DTA, Bluefield-2" 16 1000
-note "The paper's rate is the NIC's messages times the batch until the link is full, at batches of 4 (the dotted line has 100 M messages/s, and no link); the size of the list makes no difference, as here. From a capture in memory, by one core."
+note "Dotted: the NIC's messages (100 M/s, as of Key-Write), of a batch each, until the 100G link is full of frames of 98 + 4 x batch bytes; that is at batches of 4, as the paper says. The size of the list makes little difference, as there. From a capture in memory, by one core."
