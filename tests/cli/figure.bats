@@ -139,7 +139,7 @@ as_planned() {
 
 @test "make figures: a quick one of each paper, with the paper's points and ours" {
 	SCALE=0.01 OUT=$PWD/out "$TOP/tests/figures/run.sh" "$BUILD" dta/fig08 \
-		dart/fig01 smartnic/fig06 intcollector/fig06 int-label/fig15
+		dart/fig04 smartnic/fig06 intcollector/values int-label/fig15
 	for f in out/*.tsv; do
 		awk -F'\t' '/^(point|theory|paper)/ { n[$1]++
 				if ($4 + 0 != $4 || $4 ~ /n/) bad = 1 }

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""page.py DIR >PAGE: the figures that scripts told to DIR/*.tsv (see lib.sh), as
-one HTML page that needs nothing else: pictures, tables, commands, numbers."""
+"""page.py DIR >PAGE: the figures that scripts told to DIR/*.tsv (see lib.sh),
+as one HTML page that needs nothing else: pictures, tables, commands, numbers."""
 
 import datetime
 import html
@@ -10,6 +10,7 @@ import pathlib
 import platform
 import re
 import sys
+import textwrap
 
 PAPERS = {
     "dta": "Direct Telemetry Access (DTA)",
@@ -32,8 +33,9 @@ def read(path):
         kind, *words = line.split("\t")
         if kind == "figure":
             run = run if not figures else {}
-            figures.append({"name": words[0], "title": words[1], "curves": {},
-                            "axes": ["", ""], "row": [], "note": [], "run": run})
+            figures.append({"name": words[0], "title": words[1],
+                            "axes": ["", ""], "curves": {}, "row": [],
+                            "note": [], "run": run})
         elif kind == "axes":
             figures[-1]["axes"] = words
         elif kind in ("point", "theory", "paper"):
@@ -51,16 +53,15 @@ def colour(figures):
     """One colour for a scheme in all figures of a paper, if it can be."""
     known, uses = {}, [0] * len(COLOURS)
     for f in figures:
-        f["colour"] = {}
-        for _, s in f["curves"]:
-            taken = f["colour"].values()
-            if s in f["colour"]:
-                continue
-            if s not in known or known[s] in taken:
-                known[s] = min(range(len(COLOURS)),
-                               key=lambda c: (c in taken, uses[c], c))
-                uses[known[s]] += 1
-            f["colour"][s] = known[s]
+        got = f["colour"] = dict.fromkeys(s for _, s in f["curves"])
+        for s in got:
+            if s in known and known[s] not in got.values():
+                got[s] = known[s]
+        for s in got:
+            if got[s] is None:
+                got[s] = min(range(len(COLOURS)), key=lambda c: (
+                    c in got.values(), uses[c], c))
+                uses[known.setdefault(s, got[s])] += 1
 
 
 def number(v):
@@ -68,7 +69,7 @@ def number(v):
     if v == 0:
         return "0"
     e = math.floor(math.log10(abs(v)) + 1e-9)
-    if -4 < e < 4:
+    if -4 < e < 5:
         return f"{v:.6g}"
     for unit, at in (("G", 9), ("M", 6), ("k", 3)):
         if at <= e < at + 3:
@@ -149,7 +150,8 @@ def few(axis, values):
     """Ticks are the values themselves if there is room for them."""
     at = [axis.at(v) for v in values]
     if len(at) <= 12 and None not in at and all(
-            b - a > 34 for a, b in zip(at, at[1:])):
+            b - a > 34 for a, b in zip(at, at[1:])) and all(
+            len(number(v)) < 6 for v in values):
         axis.ticks = [(v, number(v)) for v in values]
 
 
@@ -164,18 +166,22 @@ def svg(f):
         few(ax, sorted(map(float, xs)))
     ay = Axis([y for c in curves.values() for _, y in c], "logy" in options,
               BOTTOM, TOP)
-    out = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="'
-           f'{html.escape(f["name"])}">']
+    room = max(8, int((RIGHT - LEFT) / len(ax.ticks) / 7)) if words else 99
+    lines = [textwrap.wrap(t, room) or [""] for _, t in ax.ticks]
+    below = 15 * (max(map(len, lines), default=1) - 1)
+    out = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT + below}" role="img" '
+           f'aria-label="{html.escape(f["name"])}">']
     for t, text in ay.ticks:
         y = ay.at(t)
         out.append(f'<path class="grid" d="M{LEFT} {y}H{RIGHT}"/><text x="'
                    f'{LEFT - 8}" y="{y + 4}" text-anchor="end">{text}</text>')
-    for t, text in ax.ticks:
+    for (t, _), text in zip(ax.ticks, lines):
         x = ax.at(t)
         if not words:
             out.append(f'<path class="grid" d="M{x} {TOP}V{BOTTOM}"/>')
-        out.append(f'<text x="{x}" y="{BOTTOM + 18}" text-anchor="middle">'
-                   f'{html.escape(text)}</text>')
+        for i, line in enumerate(text):
+            out.append(f'<text x="{x}" y="{BOTTOM + 18 + 15 * i}" text-anchor='
+                       f'"middle">{html.escape(line)}</text>')
     out.append(f'<path class="frame" d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}"/>')
     drawn, schemes = [], list(f["colour"])
     order = {"point": 0, "theory": 1, "paper": 2}
@@ -207,7 +213,7 @@ def svg(f):
                            f'{4 if words else 2.5}"><title>{text}</title>'
                            '</circle>')
     x, y = (html.escape(a) for a in f["axes"][:2])
-    out.append(f'<text x="{(LEFT + RIGHT) / 2}" y="{HEIGHT - 10}" '
+    out.append(f'<text x="{(LEFT + RIGHT) / 2}" y="{HEIGHT - 10 + below}" '
                f'text-anchor="middle">{x}</text><text transform="translate(16 '
                f'{(TOP + BOTTOM) / 2}) rotate(-90)" text-anchor="middle">{y}'
                '</text></svg>')
@@ -241,8 +247,8 @@ def anchor(f):
 
 
 def section(f):
-    out = [f'<section id="{anchor(f)}"><h3>{text(f["name"])}: {text(f["title"])}'
-           '</h3>']
+    out = [f'<section id="{anchor(f)}"><h3>{text(f["name"])}: '
+           f'{text(f["title"])}</h3>']
     if f["curves"]:
         out.append('<p class=key>' + " ".join(
             f'<span><i style="background:{COLOURS[c]}"></i>{text(s)}</span>'
@@ -323,7 +329,8 @@ def main():
         colour(figures)
         sections = [section(f) for f in figures]
         index.append(f"<p><b>{title}</b>: " + ", ".join(
-            f'<a href="#{anchor(f)}">{text(f["name"])}</a>' for f in figures) + "</p>")
+            f'<a href="#{anchor(f)}">{text(f["name"].split(" ", 1)[-1])}</a>'
+            for f in figures) + "</p>")
         body += [f"<h2>{title}</h2>"] + left_out(paper) + sections
     today = datetime.date.today().isoformat()
     print(f"""<!DOCTYPE html>
@@ -331,10 +338,10 @@ def main():
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>{STYLE}</style></head><body>
 <h1>Figures of the papers, anew</h1>
-<p>Made by <code>make figures</code> on {today}, on {html.escape(cpu())}. A colour
-is one scheme: the line with dots is what came out here, squares are the paper's
-numbers, a thin dotted line is a closed form. A dashed line lies on another one.
-Where the authors gave a curve without numbers there are no squares. Rates and
+<p>Made by <code>make figures</code> on {today}, on {html.escape(cpu())}.
+A colour is one scheme: the line with dots is what came out here, squares are the
+paper's numbers, as its text or its authors' sheets have them (none is read from a
+plot), a dotted line is a closed form. A dashed line lies on another one. Rates and
 times are those of this machine.</p>
 {chr(10).join(index)}
 {chr(10).join(body)}

@@ -28,6 +28,7 @@ for t in 50 60 70 80 85 90 95 100 110; do
 	}
 done
 paper "Base A" 100 88
+paper "Pro on A" 100 99
 while read -r t coverage; do # the authors' sheet
 	paper "prototype's flag" "$t" "$coverage"
 done <<-END

@@ -24,6 +24,7 @@ for pps in 300 400 500 625 800 1000 1250 1500 2000; do
 	done
 	[ $pps = 1250 ] || continue
 	paper "Base A" "$lost" 85.8
+	paper "Pro, k = 1" 60 92
 	row "Base A at $lost % loss" "85.8 % (sheet)" \
 		"$(of .coverage "$a") %, by seed $(of .least "$a") to $(of .most "$a")" \
 		"with even service it is by chance whether one stream finds each place in a full queue: some runs have about 85, most about 93, and nothing between"
