@@ -37,7 +37,7 @@ done <<-ROWS
 	storage Confluo 15960 114 times DPDK's
 ROWS
 point "I/O and storage" dta-translate "$store"
-point "I/O and storage" "RoCEv2 in software" "$place"
+point "I/O and storage" dta-collect "$place"
 row "a report from a file into memory" "-" "$(calc "$store")" "dta-translate in the place of switch and NIC: a packet of a file is read, checked and hashed, and its slot written"
 row "an RDMA write from a file into memory" "0 (the NIC)" "$(calc "$place")" "dta-collect in the place of the NIC: checks the packet's iCRC and writes"
 note "The paper's are means of reports of 64 and 128 bytes; ours have 36 bytes of data, N = 1, and packets come from a file, so that no driver is in them. Ours are CPU time by the clock rate that the kernel tells, $(calc "${ghz:-2.5}") GHz."

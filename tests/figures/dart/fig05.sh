@@ -45,8 +45,8 @@ for load in .125 .25 .5 1 2; do
 			jq -s '100 * (map(.wrong) | add) / length')
 		theory "$bits bits" $load "$theirs"
 		[ "$ours" = 0 ] || point "$bits bits" $load "$ours"
-		[ "$load" != 1 ] || row "$bits bits, load 1" "$(calc "$theirs") %" "$ours %" \
-			"$([ "$bits" = 32 ] && echo "the paper's simulations of 100 million keys found none either" || echo "the paper's is its upper bound, as a mean of all ages; the text has no numbers of the plot")"
+		[ "$load" != 1 ] || row "$bits bits, load 1" "bound $(calc "$theirs") %" "$ours %" \
+			"$([ "$bits" = 32 ] && echo "the paper's simulations of 100 million keys found none either" || echo "the closed form is an upper bound, here as a mean of all ages; the paper's text has no numbers of the plot")"
 	done
 done
 note "Dotted is the upper bound of section 4 (dta-plan). Points are counted over the memory of $slots slots: tables hold 32 bits of checksum, of which so many are compared here. A point that is not there is 0."

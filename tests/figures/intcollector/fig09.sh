@@ -34,8 +34,12 @@ for t in 40 20; do
 	axes "packet" "hop latency, ns"
 	while read -r i said is; do
 		theory "said by the node" "$i" "$said"
-		point "known" "$i" "$is"
+		# steps: their corners
+		[ "$i" = 0 ] || [ "$is" = "$was" ] || point "known" $((i - 1)) "$was"
+		[ "$is" = "${was:-}" ] && [ "$i" -lt $((n - 1)) ] || point "known" "$i" "$is"
+		was=$is
 	done <known
+	unset was
 	read -r most _ < <(error)
 	row "furthest from the truth" "never above $t ns" "$most ns" "the bound of section III-D"
 	note "The latencies of the paper are not published. These are a slow wave with small fluctuations and two bursts."

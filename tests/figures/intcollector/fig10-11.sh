@@ -12,13 +12,13 @@ percent() { calc "$(cpu "$quiet") / $n * 1e8"; }
 
 figure "INTCollector Fig. 10" "reports a second for 1 % of a CPU"
 axes "" "thousand reports a second for 1 %" logy
-for theirs in IntMon:0.1 "Prometheus INT exporter:5.7" INTCollector:154.8 \
-	"INTCollector without events:0.19"; do
-	paper "paper" "${theirs%:*}" "${theirs#*:}"
-done
+paper IntMon "other collectors" 0.1
+paper "Prometheus INT exporter" "other collectors" 5.7
+paper INTCollector "with events" 154.8
+paper INTCollector "each value told" 0.19
 reports 1 "$n" 6 0xff00 --spikes 0
 ours=$(calc "1000 / $(percent)")
-point "one core" "int-collect" "$ours"
+point int-collect "with events" "$ours"
 row "with events" "154.8" "$ours" "ours also adds each value to a mean and a distribution, from a file; the paper's compares alone, in the kernel"
 # In the kernel, as the paper's, if make bench was run: it takes a minute.
 bench=$(dirname "$(command -v int-collect)")/bench.ndjson
@@ -27,7 +27,7 @@ bench=$(dirname "$(command -v int-collect)")/bench.ndjson
 	"\(.rate_mps) \(.limit_mps)"' "$bench" >kernel
 if [ -s kernel ]; then
 	read -r rate drop <kernel
-	point "one core" "int-collect --xdp" "$(calc "10 * $rate")"
+	point "int-collect --xdp" "with events" "$(calc "10 * $rate")"
 	row "with events, in the kernel" "154.8" "$(calc "10 * $rate"), with making and sending the packets; $(calc "10 / (1 / $rate - 1 / $drop)") without" "reports 1.0, and veth in the place of virtio; what is taken off is the rate of XDP_DROP beside it"
 else
 	row "with events, in the kernel" "154.8" "-" "make bench, run before, tells it"
@@ -37,7 +37,7 @@ m=$((n / 10))
 run "dta-gen int --from plain-1.pcap -c $m --format report --profile intcollector-0.5 --hops 6 --instructions 0xff00 -q -w int.pcap"
 t=$(cpu "$collect -R event -t hop_latency=0 -t flow_latency=0 -t queue_occupancy=0 -t queue_congestion=0 -t link_utilization=0")
 without=$(calc "$m / 1e5 / $t")
-point "one core" "int-collect without events" "$without"
+point int-collect "each value told" "$without"
 row "each value told" "0.19" "$without" "$(calc "$(counter events) / $m") rows of NDJSON a report, in the same program; the paper's pass a script in Python to a database"
 
 # curve LETTER X WHAT PAPER X:REPORTS...: the paper's point is at the last X.

@@ -13,13 +13,13 @@ axes "INT transit nodes" "million packets a second"
 for hops in 1 2 3 4 5; do
 	for i in 1 4; do
 		packets "$n" $hops $i --flows 10k
-		point "$i instructions, one core" $hops "$(calc "$n / 1e6 / $(cpu "$collect -R none")")"
+		point "$i a node, one core" $hops "$(calc "$n / 1e6 / $(cpu "$collect -R none")")"
 		# 64 bytes, a UDP header, INT, and 20 bytes between frames
-		theory "$i instructions, 10 Gbit/s" $hops "$(calc "1250 / (64 + 8 + 16 + 4 * $hops * $i + 20)")"
+		theory "$i a node, 10 Gbit/s" $hops "$(calc "1250 / (64 + 8 + 16 + 4 * $hops * $i + 20)")"
 	done
 done
-paper "1 instructions, 10 Gbit/s" 1 11
-paper "4 instructions, 10 Gbit/s" 5 6.57
+paper "1 a node, 10 Gbit/s" 1 11
+paper "4 a node, 10 Gbit/s" 5 6.57
 quiet=$(cpu "$collect -R none")
 row "5 nodes, 4 instructions" "6.57 M/s" "$(calc "$n / 1e6 / $quiet") M/s a core" "the paper's is the line's rate, dotted, with 52 micro engines; ours is one core's, and packets come from a file"
 

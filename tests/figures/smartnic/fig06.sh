@@ -6,7 +6,7 @@
 packets "$(scaled 200000 5000)" 5 4 --flows 10k --truth truth.csv
 run int-collect -q -r int.pcap -R bin -o csv >bins.csv
 
-# count METRIC COLUMN: "LOW OURS TRUTH" of each bin of a node's metric.
+# count METRIC COLUMN: "LOW WIDTH OURS TRUTH" of each bin of a node's metric.
 count() {
 	awk -F, -v metric="$1" -v column="$2" '
 	NR == FNR { if (FNR > 1 && $column != "") truth[$column]++; next }
@@ -14,7 +14,7 @@ count() {
 	END { for (low in ours) {
 		n = 0
 		for (v = low + 0; v <= high[low] + 0; v++) n += truth[v]
-		print low, ours[low], n
+		print low, high[low] - low + 1, ours[low], n
 	} }' truth.csv bins.csv | sort -n
 }
 
@@ -24,14 +24,14 @@ for metric in hop_latency:9 queue_occupancy:11 link_utilization:14; do
 	figure "SmartNIC Fig. 6, $name" "distribution of ${name/_/ }"
 	log=(logy)
 	[ "$name" != hop_latency ] || log=(logx logy)
-	axes "${name/_/ }, from" "values in the bin" "${log[@]}"
+	axes "${name/_/ }, from" "values of each number" "${log[@]}"
 	count "$name" "${metric#*:}" >$name
-	while read -r low ours truth; do
+	while read -r low width ours truth; do
 		[ "$low" = 0 ] && [ "$name" = hop_latency ] && continue
-		point "counted" "$low" "$ours"
-		theory "said by nodes" "$low" "$truth"
+		point "int-collect" "$low" "$(calc "$ours / $width")"
+		theory "int-collect" "$low" "$(calc "$truth / $width")"
 	done <$name
-	awk -v name=$name '{ a += $2; b += $3 } END { print name, 100 * (1 - a / b), b }' $name >>missing
+	awk -v name=$name '{ a += $3; b += $4 } END { print name, 100 * (1 - a / b), b }' $name >>missing
 done
 
 figure "SmartNIC Fig. 6, loss" "values that are missing in the distributions"
@@ -41,4 +41,4 @@ while read -r name lost all; do
 	point "int-collect" "${name/_/ }" "$lost"
 	row "${name/_/ }" "< 0.04 %" "$lost % of $all" "the paper loses what its rings do not take at 6.57 M packets/s; a file waits, and each value counts once"
 done <missing
-note "Values are exponential, as in the paper, and of all nodes; bins are as wide as a sixteenth of a value at most."
+note "Dotted is what the nodes said. Values are exponential, as in the paper, and of all nodes; bins are as wide as a sixteenth of a value at most."
