@@ -101,6 +101,7 @@ end_bg() {
 
 	for pid in "${BG_PIDS[@]}"; do
 		kill "$pid" 2>/dev/null || :
+		kill -CONT "$pid" 2>/dev/null || : # one that a test stopped
 		wait "$pid" 2>/dev/null || :
 	done
 	BG_PIDS=()

@@ -404,7 +404,7 @@ is_all_read() {
 	wait_for listens translate.log
 	kill -STOP "$PID"
 	on r dta-gen uniform --seed 7 --count 200 --rate 100 -q -i r0 \
-		--no-xdp
+		--to-mac 02:00:00:00:00:02 --no-xdp
 	kill -CONT "$PID"
 	wait_for has_received "$PID" translate.log 200
 	stop "$PID"
