@@ -46,15 +46,14 @@ static void restore_region(const struct opts *o)
 {
 	struct snapshot *s;
 	struct error err = {0};
-	uint64_t damaged;
 	int rc;
 
 	if (snapshot_open(&s, o->restore, &err) < 0)
 		cli_error(o->restore, &err);
-	rc = snapshot_restore(s, o->region, &o->make, &damaged, &err);
+	rc = snapshot_restore(s, o->region, &o->make, &err);
 	snapshot_close(s);
 	if (rc < 0)
-		cli_error(damaged ? o->restore : o->region, &err);
+		cli_error(rc == -EBADMSG ? o->restore : o->region, &err);
 }
 
 static bool only_listens(const struct opts *o)

@@ -47,7 +47,7 @@ struct entries {
 	struct values values; /* the columns */
 	uint32_t *list;	      /* ids asked for, */
 	unsigned lists;	      /* and their number; 0: all that hold entries */
-	uint64_t printed, lost;
+	uint64_t printed, lost, unreadable;
 	bool damaged; /* some entries could not be read */
 	struct list_buf buf;
 };
@@ -94,10 +94,13 @@ static void close_entries(struct entries *e)
 	rows_close(e->rows);
 	if (rc < 0)
 		cli_fail("%s: %s", cli_stdout, strerror(-rc));
-	if (!e->o->quiet)
-		cli_warn("%llu entries, %llu lost",
-			 (unsigned long long)e->printed,
-			 (unsigned long long)e->lost);
+	if (e->unreadable)
+		cli_warn("%ju entries, %ju lost, %ju unreadable",
+			 (uintmax_t)e->printed, (uintmax_t)e->lost,
+			 (uintmax_t)e->unreadable);
+	else if (!e->o->quiet)
+		cli_warn("%ju entries, %ju lost", (uintmax_t)e->printed,
+			 (uintmax_t)e->lost);
 	free(e->list);
 	free(e->buf.bytes);
 }
@@ -196,6 +199,7 @@ static uint64_t print_entries(struct entries *e, unsigned target,
 
 		if (n < 0) {
 			warn_unreadable(e, epoch, v->t, list, (int)n);
+			e->unreadable += until - from;
 			return until;
 		}
 		if (query_epoch_stale(e->p, epoch)) {

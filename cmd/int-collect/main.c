@@ -363,7 +363,7 @@ static bool found_no_telemetry(struct run *r, struct error *why)
 	const struct ledger *ledger = &int_frame_ledger;
 	struct int_collector_ledgers l;
 	const void *ctr = &l.frames;
-	uint64_t all;
+	uint64_t all, n;
 	unsigned worst;
 
 	int_collector_ledgers(r->collector, &l);
@@ -371,21 +371,27 @@ static bool found_no_telemetry(struct run *r, struct error *why)
 	    l.reports.taken || r->xdp || r->out || cli_stop)
 		return false;
 	all = l.frames.frames;
-	l.frames.other = 0; /* frames without INT are no reason */
+	/* Frames without INT are no reason, whole or damaged. */
+	l.frames.other = l.frames.malformed_packet = 0;
 	if (l.reports.reports) {
 		ledger = &int_report_ledger;
 		ctr = &l.reports;
 		all = l.reports.reports;
 	}
 	worst = ledger_largest_loss(ledger, ctr);
-	if (worst == ledger->n)
+	n = worst < ledger->n ? ledger_get(ledger, ctr, worst) : 0;
+	if (!n)
 		error_set(why, -1,
 			  "no INT, telemetry report or IOAM trace is in it: "
 			  "another --profile or --report-port?");
+	else if (!strcmp(ledger->fields[worst].name, "truncated"))
+		error_set(why, -1,
+			  "%ju of %ju %s are cut short: capture whole packets "
+			  "(tcpdump -s 0)",
+			  (uintmax_t)n, (uintmax_t)all, ledger->unit);
 	else
 		error_set(why, -1, "%ju of %ju %s are %s: another --profile?",
-			  (uintmax_t)ledger_get(ledger, ctr, worst),
-			  (uintmax_t)all, ledger->unit,
+			  (uintmax_t)n, (uintmax_t)all, ledger->unit,
 			  ledger->fields[worst].name);
 	return true;
 }

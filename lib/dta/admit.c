@@ -251,6 +251,16 @@ static uint64_t *check_report(struct translate_ledger *c,
 	return load32(r->data) == TABLE_BLANK ? &c->bad_value : NULL;
 }
 
+/* Whether a frame that is malformed, or cut by its capture, goes to another
+ * port, as far as its headers can be read. */
+static bool is_for_others(const struct pkt *p)
+{
+	struct net_packet n;
+
+	return !net_packet_decode(&n, p->data, p->len) &&
+	       (n.protocol != NET_PROTO_UDP || n.dst_port != DTA_PORT);
+}
+
 /* A DTA report of any shape: finds the datagram and decodes it. Returns the
  * counter of what it is instead, NULL if it is a report. */
 static uint64_t *decode_report(struct translator *t, const struct pkt *p,
@@ -260,7 +270,8 @@ static uint64_t *decode_report(struct translator *t, const struct pkt *p,
 	int rc = net_udp_decode(u, p->data, p->len);
 
 	if (rc < 0)
-		return rc == -ENOTSUP ? &c->foreign : &c->malformed;
+		return rc == -ENOTSUP || is_for_others(p) ? &c->foreign
+							  : &c->malformed;
 	if (u->dst_port == DTA_NACK_PORT)
 		c->nacks++; /* for a reporter, not for us */
 	if (u->dst_port != DTA_PORT)

@@ -397,37 +397,45 @@ int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
 		      : 0;
 }
 
+/* Zeros instead of a damaged block would be read as values and entries, so that
+ * nothing is restored then. 0 or -errno with err set. */
 static int restore_blocks(struct snapshot *s, struct region *r,
-			  uint64_t *damaged)
+			  struct error *err)
 {
+	uint64_t damaged = 0;
+
 	for (uint64_t i = 0; i < s->plan.blocks; i++) {
 		struct snapshot_place at = snapshot_place(&s->plan, i);
 		uint8_t *to = r->map + at.offset +
 			      region_offset(r, &r->h.table[at.table], at.epoch);
 		int rc = snapshot_block_read(s, i, to);
 
-		if (rc == -EBADMSG) {
-			memset(to, 0, at.length);
-			++*damaged;
-		} else if (rc < 0) {
-			return rc;
-		}
+		if (rc == -EBADMSG)
+			damaged++;
+		else if (rc < 0)
+			return error_set(err, rc, "%s: %s", s->path,
+					 strerror(-rc));
 	}
+	if (damaged)
+		return error_set(err, -EBADMSG,
+				 "%s: %ju of %ju blocks are damaged: nothing "
+				 "is restored; dta-query --snapshot reads the "
+				 "others",
+				 s->path, (uintmax_t)damaged,
+				 (uintmax_t)s->plan.blocks);
 	r->state->epoch = s->head.last;
 	r->state->oldest = s->head.first;
 	return 0;
 }
 
 int snapshot_restore(struct snapshot *s, const char *name,
-		     const struct region_options *o, uint64_t *damaged,
-		     struct error *err)
+		     const struct region_options *o, struct error *err)
 {
 	struct region_options options = *o;
 	struct layout l = {.n = s->h.tables}; /* as the region had it */
 	struct region *r;
 	int rc;
 
-	*damaged = 0;
 	/* No fewer epochs than the region had: all of the snapshot's fit. */
 	if (options.epochs < s->h.epochs)
 		options.epochs = s->h.epochs;
@@ -447,20 +455,13 @@ int snapshot_restore(struct snapshot *s, const char *name,
 		if (l.table[i].length != r->h.table[i].length ||
 		    l.table[i].heads != r->h.table[i].heads ||
 		    l.table[i].stride != r->h.table[i].stride)
-			rc = -ENOTSUP;
+			rc = error_set(err, -ENOTSUP, "%s: %s", s->path,
+				       strerror(ENOTSUP));
 	if (!rc)
-		rc = restore_blocks(s, r, damaged);
-	if (rc < 0)
-		error_set(err, rc, "%s: %s", s->path, strerror(-rc));
-	else
+		rc = restore_blocks(s, r, err);
+	if (!rc)
 		rc = region_publish(r, err);
 	region_close(r);
-	if (!rc && *damaged)
-		rc = error_set(err, -EBADMSG,
-			       "%s: %llu of %llu blocks are damaged and were "
-			       "left zero; the rest is restored",
-			       s->path, (unsigned long long)*damaged,
-			       (unsigned long long)s->plan.blocks);
 	return rc;
 }
 

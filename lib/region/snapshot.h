@@ -31,10 +31,9 @@ struct memory *snapshot_memory(struct snapshot *s);
 int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
 		    struct error *err);
 
-/* Makes the region again under a new name. Damaged blocks stay zero, and are
- * counted; if there are any, it restores the others, then returns -EBADMSG. */
+/* Makes the region again under a new name. -EBADMSG: a block is damaged, and no
+ * region is made. */
 int snapshot_restore(struct snapshot *s, const char *name,
-		     const struct region_options *o, uint64_t *damaged,
-		     struct error *err);
+		     const struct region_options *o, struct error *err);
 
 #endif

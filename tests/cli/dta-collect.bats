@@ -281,20 +281,18 @@ fails() { # message option...
 	[ ! -e "/dev/shm/$NAME-x" ]
 }
 
-@test "--restore: a damaged block is left zero, the rest is there, exit 1" {
+@test "--restore: of a damaged snapshot nothing is restored" {
 	create
 	fill 1
-	digest "$NAME" >before
 	dta-collect --region "$NAME" --snapshot s.dta
 	# The middle of a file of a few big blocks lies in one of them.
 	at=$(($(stat -c %s s.dta) / 2))
 	byte=$(od -An -tu1 -j $at -N 1 s.dta)
 	printf "\\x$(printf %02x $((byte ^ 64)))" |
 		dd of=s.dta bs=1 seek=$at conv=notrunc status=none
-	fails "s.dta: 1 of * blocks are damaged and were left zero; the rest is restored" \
+	fails "s.dta: 1 of * blocks are damaged: nothing is restored; dta-query --snapshot reads the others" \
 		--restore s.dta --region "$NAME-r"
-	digest "$NAME-r" >after
-	[ "$(diff before after | grep -c '^>')" = 1 ]
+	[ ! -e "/dev/shm/$NAME-r" ]
 }
 
 @test "several actions at once: ticket, packets, rotation, snapshot" {

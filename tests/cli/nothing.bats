@@ -72,6 +72,12 @@ make_region() { # workload
 		dta-translate -r old.pcap --region "$NAME"
 }
 
+@test "traffic that its capture cut is not taken for damaged reports" {
+	tshark -r "$CAPTURE" -Y udp -F nsecpcap -w - | editcap -F nsecpcap -s 50 - short.pcap
+	fails "no DTA report (UDP to port 40040) is in it" \
+		dta-translate -r short.pcap --region "$NAME"
+}
+
 # takes_none TEXT COMMAND...: the same of telemetry, of which no region is made.
 takes_none() {
 	local text=$1
@@ -89,6 +95,8 @@ takes_none() {
 	takes_none "another --profile" int-collect -p 0.5 -r md.pcap
 	takes_none "another --profile or --report-port" \
 		int-collect --report-port 6000 -r reports.pcap
+	editcap -F nsecpcap -s 60 md.pcap cut.pcap
+	takes_none "are cut short: capture whole packets" int-collect -r cut.pcap
 	# Wrong INT among more of plain traffic.
 	dta-gen int -q -c 200 -w wrong.pcap
 	dta-gen uniform -q -c 300 -w plain.pcap
