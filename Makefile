@@ -363,14 +363,13 @@ install: $(BINS) $B/$(SONAME) $B/dta.lua $(P4_IF_CAN)
 	for d in prometheus grafana; do install -D -m 644 -t \
 		$(DESTDIR)$(PREFIX)/share/dta/$$d share/$$d/* || exit 1; done
 	install -D -m 644 $B/dta.lua $(DESTDIR)$(WIRESHARK_PLUGINS)/dta.lua
-	for m in $(wildcard man/*.[1357]); do install -D -m 644 $$m \
-		$(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m#man/} || exit 1; \
+	for m in $(wildcard man/*.[1357]); do \
+		to=$(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m#man/}; \
+		install -D -m 644 $$m $$to && \
+		sed -i 's,/usr/local/share,$(PREFIX)/share,' $$to || exit 1; \
 		done
 	for c in $(CALLS); do echo '.so man3/libdta.3' \
 		>$(DESTDIR)$(PREFIX)/share/man/man3/$$c.3 || exit 1; done
-	sed -i 's,/usr/local/share,$(PREFIX)/share,' \
-		$(patsubst %,$(DESTDIR)$(PREFIX)/share/man/%,\
-		man1/dta-collect.1 man1/dta-top.1 man3/libdta.3)
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'Name: dta' \
 		'Description: ask the memory of direct network telemetry' \
 		'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' \

@@ -2,11 +2,13 @@
 #include "region/layout.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "base/ini.h"
@@ -459,11 +461,29 @@ static int read_all(struct layout_reader *r)
 	return r->out->n ? 0 : ini_error(i, 0, -EINVAL, "holds no [table]");
 }
 
+/* A name without / that is no file here is that of an example, which is
+ * installed beside the program. */
+static FILE *open_layout(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char program[PATH_MAX] = "", example[2 * PATH_MAX], *slash;
+
+	if (f || errno != ENOENT || strchr(path, '/'))
+		return f;
+	if (readlink("/proc/self/exe", program, sizeof(program) - 1) < 0 ||
+	    !(slash = strrchr(program, '/')))
+		return NULL;
+	*slash = '\0';
+	snprintf(example, sizeof(example), "%s/../share/dta/examples/%s",
+		 program, path);
+	return fopen(example, "re");
+}
+
 int layout_read(struct layout *out, const char *path, struct error *err)
 {
 	bool is_stdin = !strcmp(path, "-");
 	struct layout_reader r = {
-		.ini = {.in = is_stdin ? stdin : fopen(path, "re"),
+		.ini = {.in = is_stdin ? stdin : open_layout(path),
 			.name = is_stdin ? "standard input" : path,
 			.bad_line = "neither [table], field = value nor "
 				    "; comment",

@@ -21,6 +21,8 @@ setup() {
 	examples=$(sed -n 's,^\.Pa \(/.*/examples\).*,\1,p' \
 		"$INTO/usr/share/man/man1/dta-collect.1")
 	[ -s "$INTO$examples/int-path.ini" ]
+	# found by its name alone
+	"$INTO/usr/bin/dta-collect" --create -l int-path.ini -R "$PWD/region"
 	plugins=$(tshark -G folders 2>/dev/null |
 		sed -n 's/^Global Lua Plugins:[[:space:]]*//p')
 	[ -s "$INTO$plugins/dta.lua" ]

@@ -73,6 +73,7 @@ make_region() { # workload
 }
 
 @test "traffic that its capture cut is not taken for damaged reports" {
+	make_region uniform
 	tshark -r "$CAPTURE" -Y udp -F nsecpcap -w - | editcap -F nsecpcap -s 50 - short.pcap
 	fails "no DTA report (UDP to port 40040) is in it" \
 		dta-translate -r short.pcap --region "$NAME"
