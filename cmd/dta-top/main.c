@@ -47,6 +47,7 @@ static const struct column programs[] = {
 	{{"waiting", ROW_U64, 8}, PROGRAM(waiting)},
 	{{"silent", ROW_U64, 6, ROW_VALUE, "s", "0"}, PROGRAM(silent_s)},
 	{{"dead", ROW_U64, 5, ROW_VALUE, "s", ""}, PROGRAM(dead_s)},
+	{{"ended_by", ROW_STR, 8}, PROGRAM(ended_by)},
 	{{"received", ROW_U64, 12}, PROGRAM(total[TOTAL_RECEIVED])},
 	{{"done", ROW_U64, 12}, PROGRAM(total[TOTAL_DONE])},
 	{{"lost", ROW_U64, 12}, PROGRAM(total[TOTAL_LOST])},
@@ -253,14 +254,15 @@ static void fill_row(void *run, unsigned table, uint32_t i, unsigned only,
 /* What is told of a program that was killed or crashed. */
 static void describe_death(char *out, size_t size, const struct program *p)
 {
-	int n = snprintf(out, size,
-			 "%s %u%s%s: killed or crashed %" PRIu64 " s ago",
+	bool killed = !strcmp(p->ended_by, "killed");
+	int n = snprintf(out, size, "%s %u%s%s: ended %" PRIu64 " s ago%s%s",
 			 p->page.program, p->page.pid,
-			 *p->page.region ? " " : "", p->page.region, p->dead_s);
+			 *p->page.region ? " " : "", p->page.region, p->dead_s,
+			 killed ? ", " : " by ", p->ended_by);
 
-	if (p->waiting && p->waiting != WATCH_UNKNOWN)
-		snprintf(out + n, size - (size_t)n, ", %" PRIu64 " waited",
-			 p->waiting);
+	if (p->waiting_unit)
+		snprintf(out + n, size - (size_t)n, ", %" PRIu64 " %s waited",
+			 p->waiting, p->waiting_unit);
 }
 
 /* Line 0: the region that was asked for, and sums over all programs. Line 1:

@@ -180,7 +180,7 @@ static void update_program(struct program *p, uint64_t now_ns)
 {
 	uint64_t ns = now_ns > p->page.at_ns ? now_ns - p->page.at_ns : 0;
 	unsigned stages = confirmed_stages(&p->page);
-
+	const char *signal;
 	bool old = p->dead || ns >= WATCH_SILENT_NS; /* rates no longer hold */
 
 	p->silent_ns = old && !p->dead ? ns : 0;
@@ -191,9 +191,19 @@ static void update_program(struct program *p, uint64_t now_ns)
 	for (unsigned i = 0; old && i < TOTALS; i++)
 		p->total_rate[i].known = false;
 	p->waiting = stages ? 0 : WATCH_UNKNOWN;
-	for (unsigned i = 0; i < p->page.stages; i++)
-		if (stages >> i & 1)
-			p->waiting += ledger_page_rest(&p->page, i);
+	p->waiting_unit = NULL;
+	for (unsigned i = 0; i < p->page.stages; i++) {
+		uint64_t rest = ledger_page_rest(&p->page, i);
+
+		if (!(stages >> i & 1) || !rest)
+			continue;
+		p->waiting += rest;
+		p->waiting_unit = p->page.stage[i].unit;
+	}
+	signal = sigabbrev_np((int)p->page.ended_by);
+	if (p->dead)
+		snprintf(p->ended_by, sizeof(p->ended_by), "%s%s",
+			 signal ? "SIG" : "killed", signal ? signal : "");
 	p->reason = find_reason(p);
 }
 

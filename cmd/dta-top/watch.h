@@ -48,10 +48,12 @@ struct program {
 	const char *reason;
 	/* Not confirmed yet; WATCH_UNKNOWN: nothing it does is confirmed. */
 	uint64_t waiting;
+	const char *waiting_unit; /* "requests"; NULL: nothing waits */
 	uint64_t silent_ns; /* since its page was written; 0: it is alive */
 	uint64_t silent_s;
-	bool dead;	 /* it was killed or crashed */
-	uint64_t dead_s; /* since its last write; WATCH_UNKNOWN: it lives */
+	bool dead;	   /* it was killed or crashed */
+	uint64_t dead_s;   /* since its last write; WATCH_UNKNOWN: it lives */
+	char ended_by[16]; /* "SIGSEGV", or "killed"; empty: it lives */
 };
 
 struct seen_region {

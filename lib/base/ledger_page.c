@@ -423,6 +423,13 @@ void ledger_page_end(struct ledger_writer *w)
 	write_at(w, head, sizeof(p->sequence));
 }
 
+void ledger_page_note_signal(struct ledger_writer *w, int sig)
+{
+	w->page.ended_by = (uint32_t)sig;
+	write_at(w, offsetof(struct ledger_page, ended_by),
+		 sizeof(w->page.ended_by));
+}
+
 bool ledger_page_is_lost(const struct ledger_writer *w)
 {
 	struct stat own, there;

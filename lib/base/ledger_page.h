@@ -22,6 +22,7 @@
  *          in another PID namespace. A dead page stays for ten minutes after
  *          its last write, to show what a killed or crashed program did; then
  *          it is removed by the next reader, or program that makes a page.
+ *          ended_by tells the signal, unless it is one that cannot be caught.
  */
 #ifndef BASE_LEDGER_PAGE_H
 #define BASE_LEDGER_PAGE_H
@@ -79,7 +80,8 @@ struct ledger_page {
 	uint64_t sequence;
 	uint64_t at_ns; /* of CLOCK_MONOTONIC, when it was written last */
 	uint32_t stages, counters;
-	uint8_t reserved_2[40];
+	uint32_t ended_by; /* the signal that ended the program; 0: none yet */
+	uint8_t reserved_2[36];
 	struct ledger_stage stage[LEDGER_STAGES];
 	struct ledger_counter counter[LEDGER_COUNTERS]; /* stage by stage */
 	uint8_t reserved_3[LEDGER_PAGE_SIZE - 14400];
@@ -92,6 +94,7 @@ _Static_assert(offsetof(struct ledger_page, program) == 32 &&
 		       offsetof(struct ledger_page, sequence) == 1024 &&
 		       offsetof(struct ledger_page, at_ns) == 1032 &&
 		       offsetof(struct ledger_page, stages) == 1040 &&
+		       offsetof(struct ledger_page, ended_by) == 1048 &&
 		       offsetof(struct ledger_page, stage) == 1088 &&
 		       offsetof(struct ledger_page, counter) == 2112 &&
 		       sizeof(struct ledger_counter) == 48 &&
@@ -124,6 +127,9 @@ void ledger_page_begin(struct ledger_writer *w);
 void ledger_page_add(struct ledger_writer *w, const struct ledger *l,
 		     const void *ctr);
 void ledger_page_end(struct ledger_writer *w);
+
+/* Notes the signal that ends the program. For signal handlers, too. */
+void ledger_page_note_signal(struct ledger_writer *w, int sig);
 
 /* Whether readers can no longer find it: its name was removed, or is another
  * file's. */

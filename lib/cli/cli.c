@@ -344,15 +344,17 @@ static void on_signal(int sig)
 	}
 }
 
+static void note_signal(int sig);
+
 static void on_bus(int sig)
 {
 	static const char text[] =
 		": a mapped file shrank while it was in use\n";
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 
-	(void)sig;
 	while (atomic_flag_test_and_set(&said))
 		pause(); /* another thread ends the process */
+	note_signal(sig);
 	tty_close();
 	(void)!write(STDERR_FILENO, program, strlen(program));
 	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
@@ -659,6 +661,35 @@ static void remove_page(void)
 	page.writer = NULL;
 }
 
+/* In a signal handler. */
+static void note_signal(int sig)
+{
+	if (page.writer && page.owner == getpid())
+		ledger_page_note_signal(page.writer, sig);
+}
+
+/* Its action is the default one again by now: the process ends by it. */
+static void on_fatal(int sig)
+{
+	note_signal(sig);
+	raise(sig);
+}
+
+/* Signals that are ignored, or a sanitizer's, stay so. */
+static void catch_fatal(void)
+{
+	static const int fatal[] = {SIGQUIT, SIGILL,  SIGABRT, SIGFPE,
+				    SIGSEGV, SIGPIPE, SIGSYS};
+	const struct sigaction note = {.sa_handler = on_fatal,
+				       .sa_flags = (int)SA_RESETHAND};
+	struct sigaction was;
+
+	for (unsigned i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
+		if (!sigaction(fatal[i], NULL, &was) &&
+		    was.sa_handler == SIG_DFL)
+			sigaction(fatal[i], &note, NULL);
+}
+
 static bool make_page(void)
 {
 	const struct cli_page_about *a = &page.about;
@@ -674,8 +705,10 @@ static bool make_page(void)
 		page.warned = true;
 		return false;
 	}
-	if (!page.owner)
+	if (!page.owner) {
 		atexit(remove_page);
+		catch_fatal();
+	}
 	page.owner = getpid();
 	return true;
 }

@@ -136,7 +136,7 @@ teardown() {
 		.dead < 60 and .received == 20000 and .silent == null and
 		.received_s == null)"
 	run -1 dta-top --check --every 300ms -R "$NAME-a"
-	[[ $output =~ ^"dta-translate $one $NAME-a: killed or crashed "[0-9]+" s ago"$ ]]
+	[[ $output =~ ^"dta-translate $one $NAME-a: ended "[0-9]+" s ago, killed"$ ]]
 	exec 5>&- 6>&-
 	wait "$two"
 	dta-top --check --every 300ms -R "$NAME-a" -o ndjson >rows && return 1
@@ -153,6 +153,39 @@ teardown() {
 	run -3 --separate-stderr top -R "$NAME-a"
 	[ -z "$(ls pages | grep -- "-$one-")" ]
 	[[ $stderr == "dta-top: $NAME-a: nobody who shows a page writes it" ]]
+}
+
+@test "how a program ended: by its signal, or killed; and what waited then" {
+	local signal pid how status
+
+	dta-collect --create --layout l.ini --region "$NAME"
+	mkfifo pipe
+	exec 5<>pipe
+	for signal in ABRT FPE QUIT PIPE KILL; do
+		# a job of a script ignores SIGQUIT
+		python3 -c 'import os, signal, sys
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' dta-translate -q -r pipe -R "$NAME" \
+			2>log 3>&- 5>&- &
+		pid=$!
+		timeout 60 cat r.pcap >&5
+		wait_for sees programs "any(.pid == $pid and .received == 20000)"
+		kill "-$signal" "$pid"
+		wait "$pid" || status=$?
+		[ "$status" = $((128 + $(kill -l "$signal"))) ]
+		run -1 dta-top --check --every 300ms -R "$NAME"
+		how=" by SIG$signal"
+		[ "$signal" != KILL ] || how=", killed"
+		[[ $output =~ ^"dta-translate $pid $NAME: ended "[0-9]+" s ago$how"$ ]]
+		top | jq -se ".[0].ended_by == \"${how##* }\""
+		rm pages/*
+	done
+	fake dta-fake "$NAME" s:requests:in:1000000 s:acked:done:0
+	wait_for sees programs 'any(.waiting > 99)'
+	kill -KILL "${BG_PIDS[-1]}"
+	wait "${BG_PIDS[-1]}" || :
+	run -1 dta-top --check --every 300ms -R "$NAME"
+	[[ $output =~ ": ended "[0-9]+" s ago, killed, "[0-9]{3,}" things waited"$ ]]
 }
 
 @test "the fill of a small table, and of lists, is what dta-dump counts" {

@@ -59,6 +59,9 @@ static void test_page(void)
 	fd = open(path_of(own_name()), O_RDONLY);
 	TEST(flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK);
 	close(fd);
+	TEST(read_page(own_name()) == 0 && !page.ended_by);
+	ledger_page_note_signal(w, SIGABRT);
+	TEST(read_page(own_name()) == 0 && page.ended_by == SIGABRT);
 	/* fewer than before */
 	ledger_page_begin(w);
 	ledger_page_end(w);
