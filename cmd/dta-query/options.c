@@ -47,6 +47,19 @@ static int add_snapshot(void *opts, const char *path, struct error *why)
 	return 0;
 }
 
+/* A shell gets it. */
+static int add_host(void *opts, const char *host, struct error *why)
+{
+	struct opts *o = opts;
+
+	if (o->hosts == WAY_HOSTS)
+		return error_set(why, -E2BIG, "is one above %d", WAY_HOSTS);
+	if (*host == '-' || strpbrk(host, " \t\n\"'`$\\|&;()<>*?[]~#!{}"))
+		return error_set(why, -EINVAL, "is no plain name");
+	o->host[o->hosts++] = host;
+	return 0;
+}
+
 /* clang-format off */
 const struct verb_row verb_rows[VERBS] = {
 	[VERB_KEYWRITE] = {"keywrite", "KEY...", "values of keys",
@@ -116,6 +129,9 @@ static const struct cli_option options[] = {
 	{0, "by-age", "N",
 	 "verify: success by age, of N bins of keys, and as planned", CLI_U64,
 	 AT(age_bins), .min = 1, .max = 1000, .verbs = "verify", .rare = true},
+	{0, "ssh", "HOST",
+	 "why: ask this machine, too, where its programs lost reports; several",
+	 CLI_CALL, .read = add_host, .verbs = "why"},
 	{'i', "interactive", NULL, "a shell", CLI_FLAG, AT(interactive)},
 	{0},
 };

@@ -19,6 +19,7 @@
 
 enum {
 	CORES_MAX = 32, /* of -j */
+	WAY_HOSTS = 64,
 };
 
 enum verb {
@@ -47,6 +48,8 @@ struct opts {
 	uint64_t age_bins; /* of verify --by-age; 0: not given */
 	uint64_t cores;	   /* worker threads; 0: one */
 	bool in_shell;	   /* a command of the shell */
+	const char *host[WAY_HOSTS]; /* of why --ssh */
+	unsigned hosts;
 };
 
 struct verb_row {

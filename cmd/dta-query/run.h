@@ -14,6 +14,10 @@ int run_list(const struct opts *o, struct query_sources *p);
 int run_verify(const struct opts *o, struct query_sources *p);
 int run_why(const struct opts *o, struct query_sources *p);
 
+/* Tells what the programs on the way of reports count, and where they were
+ * lost. */
+void tell_way(const struct opts *o, const struct query_sources *p);
+
 /* Runs the shell. Every command has the options o, changed by its own. Returns
  * the exit status of the last command. */
 int run_shell(const struct opts *o, struct query_sources *p);

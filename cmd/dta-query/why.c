@@ -131,9 +131,8 @@ static const char *miss_cause(char room[MISS_TEXT], const struct miss *m,
 		return "most likely: nothing was ever stored in this table: "
 		       "does dta-translate write here, and reports of this "
 		       "layout?";
-	return "most likely: it was never reported, or its reports were lost "
-	       "(dta-top shows what a translator that runs has lost): one that "
-	       "was stored leaves none of its units empty";
+	return "most likely: it was never reported, or its reports were lost: "
+	       "one that was stored leaves none of its units empty";
 }
 
 struct explainer {
@@ -148,6 +147,7 @@ struct explainer {
 	struct keys keys;
 	struct query_ask ask;
 	uint64_t found;
+	bool missing; /* some key has no answer */
 };
 
 static void put_row(struct explainer *e, const struct parsed_key *k,
@@ -296,6 +296,7 @@ static void explain_answer(struct explainer *e, const struct parsed_key *k,
 			 (unsigned long long)r.epoch);
 		return;
 	}
+	e->missing = true;
 	cli_warn("%s: %s", k->text, query_answer_name(answer));
 	if (answer == QUERY_AMBIGUOUS) {
 		cli_warn("%s: most likely: it was reported several times, and "
@@ -383,6 +384,8 @@ int run_why(const struct opts *o, struct query_sources *p)
 	}
 	rows_close(e->rows);
 	keys_check(&e->keys);
+	if (e->missing && !cli_stop)
+		tell_way(o, p);
 	keys_close(&e->keys);
 	rc = e->keys.malformed ? CLI_FAIL : e->found ? CLI_OK : CLI_NOTHING;
 	free(e);

@@ -69,6 +69,10 @@ static const struct column counters[] = {
 	{{"role", ROW_STR, 8, ROW_TAG}, COUNTER(counter_extra, role, EXTRA)},
 	{{"unit", ROW_STR, 7}, COUNTER(ledger_stage, unit, STAGE)},
 	{{"region", ROW_STR, 12, ROW_TAG}, PROGRAM(page.region)},
+	{{"input", ROW_STR, 12}, PROGRAM(page.input)},
+	{{"output", ROW_STR, 12}, PROGRAM(page.output)},
+	{{"dead", ROW_U64, 5, ROW_VALUE, "s", ""}, PROGRAM(dead_s)},
+	{{"ended_by", ROW_STR, 8}, PROGRAM(ended_by)},
 };
 
 static const struct column regions[] = {

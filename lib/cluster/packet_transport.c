@@ -947,14 +947,17 @@ static int open_ticket(struct packet_transport *p, struct error *err)
 	struct members *m = calloc(1, sizeof(*m));
 	struct error why = {0};
 	struct ticket *t = NULL;
+	const char *region;
 	int rc = m ? read_ticket(&t, p->o.ticket, err) : no_memory(err);
 
 	if (rc < 0) {
 		free(m);
 		return rc;
 	}
-	if (ticket_region(t)) {
-		snprintf(p->region, sizeof(p->region), "%s", ticket_region(t));
+	if (*t->region) {
+		region = ticket_region(t);
+		snprintf(p->region, sizeof(p->region), "%s",
+			 region ? region : t->region);
 		p->transport.region = p->region;
 	}
 	m->n = 1;

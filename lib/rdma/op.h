@@ -97,7 +97,8 @@ struct transport {
 	const uint64_t *stamps;
 
 	const char *name;   /* where it leads, for messages */
-	const char *region; /* that its ticket names on this machine; or NULL */
+	/* What its ticket names: NAME on this machine, or HOST:NAME; or NULL. */
+	const char *region;
 	const struct table *table; /* what it writes to, in each collector */
 	unsigned tables;
 	/* Of a cluster: how many; table t of collector c is table number

@@ -100,7 +100,8 @@ key(b"q")' dta-top --every 300ms
 	wait "${BG_PIDS[-1]}"
 	begin t.log dta-translate -q -r in --ticket far.ini -w roce.pcap
 	fed in
-	wait_for sees programs 'length == 1 and .[0].region == null'
+	wait_for sees programs 'length == 1 and (.[0].region | test("^x.*:.")) '
+	run -3 top -R "$NAME"
 }
 
 # unsent PROGRAM [N]: it says of its interface that so many were not taken, or

@@ -3,13 +3,19 @@
 # is not found.
 
 load ../helpers
+load ../top
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
+	export DTA_LEDGERS=$PWD/pages
+	mkdir pages
 	NAME=dta-test-$$-wh-$BATS_TEST_NUMBER
 }
 
-teardown() { remove_regions "$NAME"; }
+teardown() {
+	end_bg
+	remove_regions "$NAME"
+}
 
 make() { # kind slots epochs [line...]
 	{
@@ -129,4 +135,39 @@ likely() { [[ ${stderr_lines[-1]} == *": most likely: $1"* ]]; }
 		[[ -z $output && $stderr == *"table losses has lists, and no keys"* ]]
 		[[ $stderr == *"dta-dump region --lists"* ]]
 	done
+}
+
+@test "the way: who writes this region, under its names, and what is lost where" {
+	make keywrite 1Ki 1
+	for region in "$NAME" "$HOSTNAME:$NAME" "/dev/shm/$NAME"; do
+		fake dta-translate "$region" translate:received:in:1 \
+			translate:bad_table:loss:1 arrival:missing:loss:1
+		wait_for sees counters 'any(.counter == "missing" and .value > 0)'
+		why '10.9.9.9:1>10.9.9.8:2/tcp'
+		[[ $stderr =~ "dta-translate ${BG_PIDS[-1]}, from in, to out: received "[0-9] ]]
+		[[ $stderr =~ [0-9]" things were lost between the reporters and in: missing" ]]
+		[[ $stderr =~ [0-9]" things were lost in dta-translate ${BG_PIDS[-1]}: bad_table" ]]
+		end_bg
+		rm -f pages/*
+	done
+	for region in "x$NAME" "x$HOSTNAME:$NAME"; do
+		fake dta-translate "$region" translate:received:in:1 \
+			arrival:missing:loss:1
+		wait_for sees counters 'any(.counter == "missing" and .value > 0)'
+		why '10.9.9.9:1>10.9.9.8:2/tcp'
+		[[ $stderr != *"dta-translate ${BG_PIDS[-1]}"* ]]
+		end_bg
+		rm -f pages/*
+	done
+	# What the kernel dropped is missing, and lost in one place.
+	fake dta-translate "$NAME" translate:received:in:1 \
+		arrival:missing:loss:10 interface:kernel_drops:loss:1
+	wait_for sees counters 'any(.counter == "missing" and .value > 0)'
+	why '10.9.9.9:1>10.9.9.8:2/tcp'
+	[[ $stderr == *" in dta-translate ${BG_PIDS[-1]}: kernel_drops"* &&
+		$stderr != *between* ]]
+	why -q '10.9.9.9:1>10.9.9.8:2/tcp'
+	[ -z "$stderr" ]
+	run -2 --separate-stderr dta-query why -R "$NAME" --ssh 'a;b' 1
+	[[ $stderr == *"--ssh: 'a;b' is no plain name"* ]]
 }
