@@ -16,7 +16,7 @@ int run_why(const struct opts *o, struct query_sources *p);
 
 /* Tells what the programs on the way of reports count, and where they were
  * lost. */
-void tell_way(const struct opts *o, const struct query_sources *p);
+void tell_way(const struct opts *o);
 
 /* Runs the shell. Every command has the options o, changed by its own. Returns
  * the exit status of the last command. */

@@ -385,7 +385,7 @@ int run_why(const struct opts *o, struct query_sources *p)
 	rows_close(e->rows);
 	keys_check(&e->keys);
 	if (e->missing && !cli_stop)
-		tell_way(o, p);
+		tell_way(o);
 	keys_close(&e->keys);
 	rc = e->keys.malformed ? CLI_FAIL : e->found ? CLI_OK : CLI_NOTHING;
 	free(e);

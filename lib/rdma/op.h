@@ -96,8 +96,9 @@ struct transport {
 	bool stamped;
 	const uint64_t *stamps;
 
-	const char *name;   /* where it leads, for messages */
-	/* What its ticket names: NAME on this machine, or HOST:NAME; or NULL. */
+	const char *name; /* where it leads, for messages */
+	/* What its ticket names: NAME on this machine, or HOST:NAME; or NULL.
+	 */
 	const char *region;
 	const struct table *table; /* what it writes to, in each collector */
 	unsigned tables;
