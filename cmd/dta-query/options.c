@@ -54,7 +54,8 @@ static int add_host(void *opts, const char *host, struct error *why)
 
 	if (o->hosts == WAY_HOSTS)
 		return error_set(why, -E2BIG, "is one above %d", WAY_HOSTS);
-	if (*host == '-' || strpbrk(host, " \t\n\"'`$\\|&;()<>*?[]~#!{}"))
+	if (!*host || strpbrk(host, " \t\n\"'`$\\|&;()<>*?[]~#!{}") ||
+	    *host == '-')
 		return error_set(why, -EINVAL, "is no plain name");
 	o->host[o->hosts++] = host;
 	return 0;

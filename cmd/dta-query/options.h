@@ -45,11 +45,11 @@ struct opts {
 	bool interactive, quiet, summary;
 	bool follow, last_given; /* of list */
 	uint64_t last;
-	uint64_t age_bins;	     /* of verify --by-age; 0: not given */
-	uint64_t cores;		     /* worker threads; 0: one */
-	bool in_shell;		     /* a command of the shell */
-	const char *host[WAY_HOSTS]; /* of why --ssh */
-	unsigned hosts;
+	uint64_t age_bins; /* of verify --by-age; 0: not given */
+	uint64_t cores;	   /* worker threads; 0: one */
+	bool in_shell;	   /* a command of the shell */
+	unsigned hosts;	   /* of why --ssh: */
+	const char *host[WAY_HOSTS];
 };
 
 struct verb_row {

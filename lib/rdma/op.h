@@ -96,10 +96,8 @@ struct transport {
 	bool stamped;
 	const uint64_t *stamps;
 
-	const char *name; /* where it leads, for messages */
-	/* What its ticket names: NAME on this machine, or HOST:NAME; or NULL.
-	 */
-	const char *region;
+	const char *name;   /* where it leads, for messages */
+	const char *region; /* of its ticket: NAME here, or HOST:NAME; NULL */
 	const struct table *table; /* what it writes to, in each collector */
 	unsigned tables;
 	/* Of a cluster: how many; table t of collector c is table number

@@ -168,6 +168,8 @@ likely() { [[ ${stderr_lines[-1]} == *": most likely: $1"* ]]; }
 		$stderr != *between* ]]
 	why -q '10.9.9.9:1>10.9.9.8:2/tcp'
 	[ -z "$stderr" ]
-	run -2 --separate-stderr dta-query why -R "$NAME" --ssh 'a;b' 1
-	[[ $stderr == *"--ssh: 'a;b' is no plain name"* ]]
+	for host in 'a;b' -oProxyCommand=x ''; do
+		run -2 --separate-stderr dta-query why -R "$NAME" --ssh "$host" 1
+		[[ $stderr == *"--ssh: '$host' is no plain name"* ]]
+	done
 }
