@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/table.h"
 #include "dump.h"
 #include "hash/family.h"
@@ -382,7 +383,7 @@ static void facts_row(struct part_rows *w, const struct facts *f, unsigned have)
 		} else if (c->field.type == ROW_BOOL) {
 			row_bool(w->rows, i, *(const uint8_t *)p);
 		} else {
-			memcpy(&number, p, c->width); /* little-endian */
+			memcpy(field_low_bytes(&number, c->width), p, c->width);
 			row_u64(w->rows, i, number);
 		}
 	}

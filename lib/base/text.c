@@ -421,8 +421,9 @@ static int set_checked(const struct field *field, void *object,
 		rc = number_of(&v, field, text, err);
 		break;
 	}
-	if (rc == 0) /* the machine is little-endian */
-		memcpy((char *)object + field->at, &v, field->width);
+	if (rc == 0)
+		memcpy((char *)object + field->at,
+		       field_low_bytes(&v, field->width), field->width);
 	return rc;
 }
 

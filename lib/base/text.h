@@ -8,6 +8,7 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -137,6 +138,12 @@ struct field {
 		   struct error *err);
 	uint32_t use; /* the caller's own */
 };
+
+/* Where v has its low bytes, as many as an integer of that width. */
+static inline void *field_low_bytes(uint64_t *v, size_t width)
+{
+	return (char *)v + (BYTE_ORDER == BIG_ENDIAN ? sizeof(*v) - width : 0);
+}
 
 /* The index of a name in a table, or -ENOENT. */
 int field_find(const struct field *table, const char *name);

@@ -148,10 +148,10 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
 		if (!rc)
 			memcpy(to, &f, sizeof(f));
 		return rc;
-	default: /* a whole number of any width, little-endian */
+	default: /* a whole number of any width */
 		rc = read_whole(o, text, &v, why);
 		if (!rc)
-			memcpy(to, &v, o->width);
+			memcpy(to, field_low_bytes(&v, o->width), o->width);
 		return rc;
 	}
 }
