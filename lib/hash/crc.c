@@ -83,7 +83,11 @@ static const struct crc_ops *engines[CRC_ENGINES] = {
 };
 static const char *const engine_names[CRC_ENGINES] = {
 	[CRC_TABLE] = "table",
-	[CRC_PCLMUL] = "pclmul",
+#ifdef __aarch64__
+	[CRC_CLMUL] = "pmull",
+#else
+	[CRC_CLMUL] = "pclmul",
+#endif
 	[CRC_VPCLMUL] = "vpclmul",
 };
 static enum crc_engine current;
@@ -173,7 +177,7 @@ __attribute__((constructor)) static void crc_init(void)
 		fill_folds(&crc_data[id]);
 		fill_barrett(&crc_data[id], poly);
 	}
-	engines[CRC_PCLMUL] = crc_pclmul_probe();
+	engines[CRC_CLMUL] = crc_clmul_probe();
 	engines[CRC_VPCLMUL] = crc_vpclmul_probe();
 	for (unsigned e = 0; e < CRC_ENGINES; e++)
 		if (engines[e])

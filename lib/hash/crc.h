@@ -5,7 +5,8 @@
  * One polynomial per purpose, so that the hashes of one key are independent
  * (dta(7), HASHING, says why one polynomial with a suffix is not enough).
  * The engine is picked once, at start: 512-bit carry-less multiplication
- * (VPCLMULQDQ), 128-bit (PCLMULQDQ), or tables. All give the same result.
+ * (VPCLMULQDQ), 128-bit (PCLMULQDQ; ARMv8: PMULL), or tables. All give the same
+ * result.
  */
 #ifndef HASH_CRC_H
 #define HASH_CRC_H
@@ -29,7 +30,7 @@ enum crc_id {
 
 enum crc_engine {
 	CRC_TABLE,
-	CRC_PCLMUL,
+	CRC_CLMUL,
 	CRC_VPCLMUL,
 	CRC_ENGINES,
 };
@@ -58,7 +59,8 @@ void crc_batch(const enum crc_id *ids, unsigned nids,
 	       const uint8_t *const *keys, size_t len, size_t n,
 	       uint32_t *const *out);
 
-/* The engine in use, and its name: "table", "pclmul", "vpclmul". */
+/* The engine in use, and its name: "table", "pclmul" or "pmull", "vpclmul".
+ */
 enum crc_engine crc_engine(void);
 const char *crc_engine_name(enum crc_engine e);
 

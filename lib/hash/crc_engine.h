@@ -56,12 +56,12 @@ struct crc_ops {
 
 extern const struct crc_ops crc_table_ops;
 
-/* extend() of the PCLMULQDQ engine; VPCLMULQDQ's uses it for short data. */
-uint32_t crc_pclmul_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
-			   size_t len);
+/* extend() of the 128-bit engine; the 512-bit one uses it for short data. */
+uint32_t crc_clmul_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
+			  size_t len);
 
 /* Returns the engine, or NULL if this CPU lacks the instructions. */
-const struct crc_ops *crc_pclmul_probe(void);
+const struct crc_ops *crc_clmul_probe(void);
 const struct crc_ops *crc_vpclmul_probe(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * crc_vpclmul.c - the engine for x86-64 with 512-bit carry-less multiplication:
- * the same algebra as crc_pclmul.c, in four lanes at once.
+ * the same algebra as crc_clmul.c, in four lanes at once.
  */
 #include "hash/crc_engine.h"
 
@@ -72,13 +72,13 @@ extend_long(enum crc_id id, uint32_t reg, const uint8_t *p, size_t len)
 
 	for (p += 64, len -= 64; len >= 64; p += 64, len -= 64)
 		acc = fold(acc, k, _mm512_loadu_si512(p));
-	return crc_pclmul_extend(id, reduce_all(acc, d), p, len);
+	return crc_clmul_extend(id, reduce_all(acc, d), p, len);
 }
 
 static uint32_t vpclmul_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
 			       size_t len)
 {
-	return len < LONG ? crc_pclmul_extend(id, reg, p, len)
+	return len < LONG ? crc_clmul_extend(id, reg, p, len)
 			  : extend_long(id, reg, p, len);
 }
 
@@ -126,7 +126,7 @@ VPCLMUL static inline __m512i group_crcs(const struct crc_poly_data *d,
 			acc = fold(acc, k, block[b][j]);
 		r[j] = reduce(acc, split, barrett);
 	}
-	/* For a register that started as 0, as in crc_pclmul.c. */
+	/* For a register that started as 0, as in crc_clmul.c. */
 	return _mm512_xor_si512(collect(r),
 				_mm512_set1_epi32((int)d->zeros[len]));
 }
