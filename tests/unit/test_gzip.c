@@ -99,7 +99,8 @@ static void ng_block(uint32_t type, const void *body, uint32_t len)
 static void ng_packet(uint32_t i, uint32_t len)
 {
 	static uint8_t body[20 + (1 << 16)];
-	const uint32_t head[] = {0, 0, i, len, len};
+	const uint32_t le_len = htole32(len);
+	const uint32_t head[] = {0, 0, htole32(i), le_len, le_len};
 
 	memcpy(body, head, sizeof(head));
 	memset(body + 20, (int)i, len);
