@@ -7,6 +7,7 @@
 #                        SAN=thread: what has threads, under ThreadSanitizer
 #   make check-all       the same at full size, and what takes long; check-full:
 #                        what takes long alone
+#   make check-cross     unit tests and digests, on aarch64 and s390x in QEMU
 #   make setup GOAL...   installs what that needs first
 #   make bench fuzz lint demo demo-int demo-p4 figures install
 #   make deb             Debian packages, in build/deb
@@ -41,9 +42,12 @@ GOALS := $(filter-out setup,$(MAKECMDGOALS))
 SETUP_demo := build
 SETUP_demo-int := build namespaces
 SETUP_demo-p4 := build namespaces switches
+SETUP_check-cross := build cross
 setup:
-	$(Q)tests/setup.sh packages.txt $(SETUP_$(GOALS))
+	$(Q)tests/setup.sh packages.txt \
+		$(or $(SETUP_$(GOALS)),build parts namespaces switches tests)
 	$(if $(SETUP_$(GOALS)),,$(Q)tests/rxe/kernel.sh)
+	$(if $(filter check-cross,$(GOALS)),$(Q)tests/cross.sh setup)
 $(GOALS): setup
 	+$(Q)$(MAKE) --no-print-directory $@
 else
@@ -153,7 +157,7 @@ TNA_PATH = -D__TARGET_TOFINO__=1 -I $(TOFINO_INCLUDE) -I p4/include \
 	-I p4/tna/common -I p4/tna/$*
 
 .DELETE_ON_ERROR:
-.PHONY: all p4 p4-tna check-p4 check check-all check-full bench bench-peers fuzz lint demo demo-int demo-p4 figures install uninstall deb clean format
+.PHONY: all units p4 p4-tna check-p4 check check-all check-full check-cross bench bench-peers fuzz lint demo demo-int demo-p4 figures install uninstall deb clean format
 all: $(BINS) $B/dta.lua $B/$(SONAME)
 
 # Objects are compiled anew by another compiler or with other flags, which change
@@ -271,6 +275,11 @@ check check-all check-full: $(BINS) $B/dta.lua $(UNITS) $(AIDS) $(BENCHES) \
 	$(PEER)
 	$(Q)V=$(V) tests/run.sh $B $(patsubst check-%,%,$(filter check-%,$@))
 endif
+
+# It has a make for each machine.
+units: $(UNITS)
+check-cross: $(BINS)
+	+$(Q)tests/cross.sh $B
 
 p4: $(P4_PROGRAMS) p4-tna
 

@@ -118,8 +118,13 @@ tree() {
 	ln -s "$TOP/Makefile" "$TOP/packages.txt" tree
 	ln -s "$SETUP" tree/tests
 	printf '#!/bin/sh\necho kernel >>../calls\n' >tree/tests/rxe/kernel.sh
-	printf '#!/bin/sh\n$1/told\n' | tee tree/tests/demo{,-int,-p4}.sh >told
-	chmod +x tree/tests/demo*.sh tree/tests/rxe/kernel.sh
+	printf '#!/bin/sh
+echo "cross $1" >>../calls
+' >tree/tests/cross.sh
+	printf '#!/bin/sh
+$1/told
+' | tee tree/tests/demo{,-int,-p4}.sh >told
+	chmod +x tree/tests/{demo*.sh,cross.sh,rxe/kernel.sh}
 	echo 'const char *verbs = "with";' >tree/lib/verbs/verbs_a.c
 	echo 'const char *verbs = "without";' >tree/lib/verbs/verbs_none.c
 	echo 'const char *parts = BUILT_IN;' >tree/lib/cli/option.c
@@ -152,7 +157,8 @@ installs() { # packages
 @test "make setup: for the demo its build, for all else everything" {
 	local all build
 
-	mapfile -t all < <(grep '^[a-z]' "$TOP/packages.txt")
+	mapfile -t all < <(sed '/^\[cross\]/,$d' "$TOP/packages.txt" |
+		grep '^[a-z]')
 	mapfile -t build < <(sed -n '/^\[build\]/,/^\[parts\]/p' "$TOP/packages.txt" |
 		grep '^[a-z]')
 	[ ${#build[@]} -lt $((${#all[@]} / 2)) ]
@@ -170,6 +176,9 @@ installs() { # packages
 	installs "${build[@]}" iproute2 iputils-ping
 	make_tree setup demo-p4
 	installs "${build[@]}" iproute2 iputils-ping ethtool python3
+	make_tree setup check-cross
+	installs "${build[@]}" gcc-aarch64-linux-gnu gcc-s390x-linux-gnu qemu-user
+	[ "$(tail -n 2 calls)" = "$(printf 'cross %s\n' setup build)" ]
 	make_tree all
 	[ ! -s calls ]
 }
