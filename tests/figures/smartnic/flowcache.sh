@@ -32,4 +32,4 @@ for load in .4 .5 .6 .7 .8 .9 1; do
 	[ $load != .9 ] || at90=$evicted
 done
 row "buckets" "2^19 rows of 12, 6 million flows" "the same by default" "--flows"
-row "evictions" "one thread reads their ring in all scenarios" "at 90 % full $at90 % of flows, by chance $(awk 'BEGIN { m = 10.8; p = exp(-m); for (k = 1; k < 99; k++) { p *= m / k; if (k > 12) s += (k - 12) * p }; printf "%.1f", 100 * s / m }') %" "a flow that comes back is evicted again, so that more are counted than find no bucket at once"
+row "evictions" "one thread reads their ring in all scenarios" "at 90 % full $at90 % of flows, by chance $(awk 'BEGIN { m = 10.8; p = exp(-m); for (k = 1; k < 99; k++) { p *= m / k; if (k > 12) s += (k - 12) * p }; printf "%.1f", 100 * s / m }') %" "chance: of flows that fill rows of 12 at random; one that comes back later may be evicted again, and counts twice"
