@@ -13,14 +13,14 @@ rm -f "$OUT"/*.tsv "$OUT/failed"
 
 # one SCRIPT: in a directory of its own.
 one() {
-	local script=$PWD/$1 work
-
-	work=$(mktemp -d)
-	if ! (cd "$work" && bash "$script"); then
+	(
+		here=$PWD work=$(mktemp -d)
+		trap 'rm -rf "$work"' EXIT
+		cd "$work" && bash "$here/$1"
+	) || {
 		echo "$1: failed" >&2
 		touch "$OUT/failed"
-	fi
-	rm -rf "$work"
+	}
 }
 export -f one
 
