@@ -63,8 +63,7 @@ struct size {
 	uint64_t slots, flows; /* 0: not known */
 };
 
-/* Bytes from one slot or chunk to the next, as a collector lays them out. */
-static uint64_t slot_stride(const struct opts *o)
+uint64_t slot_stride(const struct opts *o)
 {
 	uint64_t sum = ((uint64_t)o->at[DIM_BITS] + 7) / 8, bytes, stride = 4;
 
@@ -225,7 +224,7 @@ static int print_each(struct rows *r, struct opts *o, enum dim dim)
 	int rc = 0;
 
 	if (dim == DIM_COPIES)
-		return print_copies(r, o);
+		return o->fleet ? fleet_rows(r, o) : print_copies(r, o);
 	if (!range->n)
 		return print_each(r, o, dim + 1);
 	for (unsigned i = 0; i < range->n && !rc; i++) {
@@ -243,7 +242,10 @@ int main(int argc, char **argv)
 
 	cli_start(&program);
 	o = options_read(argc, argv);
-	r = o.layout ? NULL : cli_rows(o.fmt, o.cores ? &cores_schema : &plans);
+	r = o.layout ? NULL
+		     : cli_rows(o.fmt, o.cores	 ? &cores_schema
+				       : o.fleet ? &fleet_schema
+						 : &plans);
 	if (!r && !o.layout)
 		cli_fail("%s", strerror(ENOMEM));
 	rc = o.cores ? cores_rows(r, &o) : print_each(r, &o, 0);

@@ -16,6 +16,7 @@ enum {
 	HOPS_MAX = 8,
 	REPORTS_MAX = 1000,
 	CORES_MAX = 1024,
+	SWITCHES_MAX = 10000000,
 };
 
 #define NS_MAX 1e9
@@ -92,7 +93,9 @@ static int read_range(struct range *r, const char *text,
 			 RANGE_MAX);
 }
 
-static const char tables[] = "keywrite postcard";
+static const char tables[] = "keywrite postcard",
+		  plans[] = "keywrite postcard fleet",
+		  keywrites[] = "keywrite fleet";
 
 static const char *const strides[] = {"pow2", "packed", NULL};
 
@@ -100,31 +103,33 @@ static const struct cli_option options[] = {
 	{'l', "load", "A", "keys written per slot; a range: 0.1:2:0.1", CLI_STR,
 	 AT(text[DIM_LOAD]), .verbs = tables},
 	{0, "flows", "N", "keys to keep; K is 1000, Ki is 1024, and so on",
-	 CLI_STR, AT(text[DIM_FLOWS]), .verbs = tables, .was = "-f"},
-	{'m', "memory", "SIZE", "bytes of the table", CLI_STR,
-	 AT(text[DIM_MEMORY]), .verbs = tables},
-	{'w', "want", "P", "success rate wanted: gives load or memory", CLI_STR,
-	 AT(text[DIM_WANT]), .verbs = tables},
+	 CLI_STR, AT(text[DIM_FLOWS]), .verbs = plans, .was = "-f"},
+	{'m', "memory", "SIZE",
+	 "bytes of the table; of a collector (fleet: 64Gi)", CLI_STR,
+	 AT(text[DIM_MEMORY]), .verbs = plans},
+	{'w', "want", "P",
+	 "success rate wanted: gives load or memory (fleet: 99%)", CLI_STR,
+	 AT(text[DIM_WANT]), .verbs = plans},
 	{'a', "average", NULL,
 	 "success is the mean of all keys, not the oldest's", CLI_FLAG,
-	 AT(average), .verbs = tables},
+	 AT(average), .verbs = plans},
 	{'n', "copies", "N", "only this number of copies; a range: 1:3",
-	 CLI_STR, AT(text[DIM_COPIES]), .verbs = tables},
+	 CLI_STR, AT(text[DIM_COPIES]), .verbs = plans},
 	{'b', "checksum-bits", "B", "bits of a checksum or hop (32)", CLI_STR,
-	 AT(text[DIM_BITS]), .verbs = tables},
+	 AT(text[DIM_BITS]), .verbs = plans},
 	{'s', "value", "BYTES", "keywrite: length of a value (4)", CLI_STR,
-	 AT(text[DIM_VALUE]), .verbs = "keywrite"},
+	 AT(text[DIM_VALUE]), .verbs = keywrites},
 	{0, "dart", "R",
 	 "keywrite: R reports of a key, each of which writes one random copy",
 	 CLI_U64, AT(reports), .min = 1, .max = REPORTS_MAX,
-	 .verbs = "keywrite"},
+	 .verbs = keywrites},
 	{0, "values", "V", "postcard: number of values of a hop (262144)",
 	 CLI_SIZE, AT(values), .min = 1, .max = UINT32_MAX,
 	 .verbs = "postcard"},
 	{'B', "hops", "B", "postcard: hops of a chunk (5)", CLI_U64, AT(hops),
 	 .min = 1, .max = HOPS_MAX, .verbs = "postcard"},
 	{0, "stride", "pow2|packed", "padding of slots (pow2)", CLI_WORD,
-	 AT(packed), .words = strides, .verbs = tables},
+	 AT(packed), .words = strides, .verbs = plans},
 	{0, "layout", NULL,
 	 "no row: the layout of one plan, for dta-collect --create -l -",
 	 CLI_FLAG, AT(layout), .verbs = tables},
@@ -141,12 +146,35 @@ static const struct cli_option options[] = {
 	 .needs = "--alone"},
 	{0, "bandwidth", "BYTES", "cores: of memory, bytes a second (no bound)",
 	 CLI_SIZE, AT(bandwidth), .min = 1, .max = UINT64_C(1) << 50,
-	 .verbs = "cores"},
+	 .verbs = "cores", .rare = true},
+	{0, "switches", "N", "fleet: how many switches report", CLI_SIZE,
+	 AT(switches), .min = 1, .max = SWITCHES_MAX, .verbs = "fleet",
+	 .needs = "--rate --flows|--history"},
+	{0, "arity", "K", "fleet: all switches of a K-ary fat tree", CLI_U64,
+	 AT(arity), .min = 2, .max = 1000, .verbs = "fleet",
+	 .needs = "--rate --flows|--history"},
+	{0, "rate", "R", "fleet: reports a second of a switch", CLI_SIZE,
+	 AT(rate), .min = 1, .max = UINT32_MAX, .verbs = "fleet",
+	 .needs = "--switches|--arity"},
+	{0, "history", "TIME", "fleet: what keys are to be found for", CLI_TIME,
+	 AT(history_ns), .min = 1, .verbs = "fleet"},
+	{0, "messages", "R", "fleet: RDMA writes a second of a NIC (100M)",
+	 CLI_SIZE, AT(messages), .min = 1, .max = UINT64_C(1) << 50,
+	 .verbs = "fleet", .rare = true},
+	{0, "link", "BITS", "fleet: bits a second of a NIC (100G)", CLI_SIZE,
+	 AT(link), .min = 1, .max = UINT64_C(1) << 50, .verbs = "fleet",
+	 .rare = true},
+	{0, "rack", "N", "fleet: collectors behind a translator (1)", CLI_SIZE,
+	 AT(rack), .min = 1, .max = UINT16_MAX, .verbs = "fleet", .rare = true},
+	{0, "mirror", NULL, "fleet: the next collector has a key, too",
+	 CLI_FLAG, AT(mirror), .verbs = "fleet", .rare = true},
 	{'o', "output", "FORMAT", "text, csv or ndjson", CLI_FORMAT, AT(fmt)},
 	{0},
 };
 
 static const struct cli_group groups[] = {
+	{"--switches --arity"},
+	{"--flows --history"},
 	{"--load --want", .why = "--want finds the load"},
 	{"--layout --output", .why = "a layout is one for dta-collect"},
 	{0},
@@ -156,12 +184,14 @@ enum verb {
 	KEYWRITE,
 	POSTCARD,
 	CORES,
+	FLEET,
 };
 
 static const char *const verbs[] = {
 	[KEYWRITE] = "keywrite",
 	[POSTCARD] = "postcard",
 	[CORES] = "cores",
+	[FLEET] = "fleet",
 	NULL,
 };
 
@@ -175,7 +205,9 @@ const struct cli program = {
 		 "[--hops B] [--checksum-bits B]\n"
 		 "[--stride pow2|packed] [-o FORMAT | --layout]\n"
 		 "dta-plan cores [--cores N] [--alone NS --work NS\n"
-		 "--receive NS] [--bandwidth BYTES]",
+		 "--receive NS] [--bandwidth BYTES]\n"
+		 "dta-plan fleet --switches N|--arity K --rate R --history T\n"
+		 "[--want P] [--value BYTES] [--memory SIZE] [--mirror]",
 	.options = options,
 	.groups = groups,
 	.verbs = verbs,
@@ -223,9 +255,25 @@ static void check_options(struct opts *o)
 			  (uintmax_t)o->values, least);
 }
 
+static void check_fleet(struct opts *o)
+{
+	if (!o->switches && !o->arity)
+		cli_usage(&program, "fleet: how many switches? add --switches "
+				    "or --arity");
+	if (o->arity % 2)
+		cli_usage(&program, "--arity: a fat tree's K is even");
+	if (o->at[DIM_WANT] < 0)
+		o->at[DIM_WANT] = 0.99;
+	if (!(uint64_t)o->at[DIM_MEMORY])
+		o->at[DIM_MEMORY] = 0x1p36;
+}
+
 struct opts options_read(int argc, char **argv)
 {
-	struct opts o = {.at = {[DIM_LOAD] = -1,
+	struct opts o = {.messages = 100000000,
+			 .link = UINT64_C(100000000000),
+			 .rack = 1,
+			 .at = {[DIM_LOAD] = -1,
 				[DIM_WANT] = -1,
 				[DIM_VALUE] = 4,
 				[DIM_BITS] = CHECKSUM_BITS}};
@@ -239,10 +287,15 @@ struct opts options_read(int argc, char **argv)
 			cli_refuse("--%s: '%s' %s", dims[d].name, o.text[d],
 				   why.text);
 	if (n + 1 < argc)
-		cli_usage(&program, "say keywrite, postcard or cores, once");
+		cli_usage(&program, "say keywrite, postcard, cores or "
+				    "fleet, once");
 	o.postcard = verb == POSTCARD;
 	o.cores = verb == CORES;
+	o.fleet = verb == FLEET;
 	cli_check(&program, &o, verb);
-	check_options(&o);
+	if (o.fleet)
+		check_fleet(&o);
+	else
+		check_options(&o);
 	return o;
 }

@@ -42,6 +42,13 @@ struct opts {
 	bool cores;	  /* the verb is cores; the next four are its options */
 	double alone_ns, work_ns, receive_ns; /* of a report; 0: not given */
 	uint64_t bandwidth;		      /* bytes a second; 0: no bound */
+	bool fleet; /* the verb is fleet; the next are its options */
+	uint64_t switches, arity; /* one of them is 0 */
+	uint64_t rate;		  /* reports a second of a switch */
+	uint64_t history_ns;	  /* 0: keys are given */
+	uint64_t messages, link;  /* of a NIC: RDMA writes, bits a second */
+	uint64_t rack;		  /* collectors behind a translator */
+	bool mirror;
 	enum row_format fmt;
 	double at[DIMS]; /* the current value of each range; not given: load
 			    and want -1, flows and memory 0 */
@@ -52,8 +59,12 @@ extern const struct cli program;
 /* Reads, checks and completes the options; exits on a bad one. */
 struct opts options_read(int argc, char **argv);
 
-/* Makes the rows of the verb cores. 0 or the -errno of stdout. */
-extern const struct schema cores_schema;
+/* Bytes from one slot or chunk to the next, as a collector lays them out. */
+uint64_t slot_stride(const struct opts *o);
+
+/* Make the rows of the verbs cores and fleet. 0 or the -errno of stdout. */
+extern const struct schema cores_schema, fleet_schema;
 int cores_rows(struct rows *r, const struct opts *o);
+int fleet_rows(struct rows *r, const struct opts *o);
 
 #endif

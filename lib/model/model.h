@@ -174,4 +174,39 @@ struct cores_rate {
 /* The rate of n >= 1 cores. */
 struct cores_rate model_cores_rate(const struct cores_load *l, unsigned n);
 
+/*
+ * How many collectors a fabric needs (DTA section 7, "Supporting Multiple
+ * Collectors"): member number (hash mod n) of n owns a key (cluster/cluster.h),
+ * so that reports and keys are spread evenly; with mirrors, the next member has
+ * them, too.
+ */
+
+struct fleet_load {
+	double messages_s; /* of all reports: RDMA writes */
+	double slots;	   /* of all keys */
+	double slot_bytes;
+	double nic_messages_s, memory; /* of a collector */
+	bool mirror;
+};
+
+/* What bounds the number of collectors from below. */
+enum fleet_bound {
+	FLEET_NIC,    /* messages a second */
+	FLEET_MEMORY, /* bytes */
+	FLEET_HASH,   /* slots of a table: hashes have 32 bits */
+};
+
+struct fleet {
+	double collectors;
+	enum fleet_bound bound;
+	double messages_s, slots; /* of a collector, with those it mirrors */
+	double lost;		  /* the share of keys that are lost with one */
+	double lost_messages_s;	  /* of each of the others, then */
+	double moved;	    /* the share of keys that one more gives another
+			       owner */
+	double moved_least; /* the share that it owns itself */
+};
+
+struct fleet model_fleet(const struct fleet_load *l);
+
 #endif

@@ -223,6 +223,65 @@ refused() {
 	[ -z "$stderr" ]
 }
 
+# figures: the figures of rows, an object; of one plan.
+figures() {
+	jq -s 'map({(.figure): .value}) | add' rows
+}
+
+@test "fleet: the papers' fabrics, NICs, memory and look-up state" {
+	# k = 48: 2,880 switches, 27,648 hosts. Loss events of 950 K/s a switch
+	# (DTA, table 1) for NICs of 100 M messages/s (6.5): 28 of them.
+	plan fleet --arity 48 --rate 950K --flows 100M --value 20 \
+		--stride packed --want 99.88% --average --copies 4 --dart 1000
+	figures | jq -e '.switches == 2880 and .hosts == 27648
+		and .reports_s == 2880 * 950000 and .collectors == 28
+		and .switch_state == 560 and .queue_pairs == 2880
+		and .translators == 0'
+	# 300 bytes a flow for 99.9 % (DART 5.2).
+	figures | jq -e '.memory / .keys | . > 295 and . < 305'
+	# K = 28, DTA 2: some 10,000 cores would be over 11 % of servers with 16.
+	plan fleet --arity 28 --rate 7.2M --flows 1M
+	figures | jq -e '.switches == 980 and 10000 / 16 / .hosts > 0.11'
+	# 2 copies at a load of 0.1 leave 3.3 % of the oldest (DTA 4).
+	plan fleet --switches 1 --rate 1 --flows 1M --copies 2 --want 0.9671415
+	figures | jq -e '.load * 1000 | round == 100'
+	# DTA 6.5: 16 bytes and more are bound by 100 Gb/s, less by messages.
+	plan fleet --switches 1 --rate 1 --flows 1 --stride packed --value 200
+	figures | jq -e '.nic_messages_s == (1e11 / 8 / (98 + 204) | round)'
+	jq -se 'map(select(.source == "--link")) | length == 1' rows
+}
+
+@test "fleet: what bounds it, what a loss costs, what moves" {
+	plan fleet --switches 100 --rate 10M --history 200ms --memory 512Gi --rack 4
+	figures | jq -e '.keys == 2e8 and .copies == 1
+		and .collectors == 10 and .nic_load == 1 and .translators == 3
+		and .loss_keys == 2e7 and .loss_success == 0.891
+		and (.loss_nic_load * 9 - 10 | fabs) < 1e-4
+		and (.added_moved_share * 11 - 10 | fabs) < 1e-4
+		and (.added_least_share * 11 - 1 | fabs) < 1e-4'
+	jq -se 'any(.[]; .source == "as many as their NICs need: DTA 7")' rows
+	plan fleet --switches 100 --rate 10M --history 200ms --memory 512Gi --mirror
+	figures | jq -e '.collectors == 20 and .nic_load == 1
+		and .loss_keys == 0 and .loss_success == 0.99'
+	# Less memory each: more collectors, and copies that need less of it.
+	plan fleet --switches 100 --rate 10M --history 2s --memory 8Gi
+	figures | jq -e '.copies == 3 and .collectors == 30
+		and .collector_memory <= 8589934592'
+	plan fleet --switches 100 --rate 10M --history 2s --memory 6Gi -n 3
+	figures | jq -e '.collector_memory <= 6 * 1024 * 1024 * 1024
+		and .memory / (.collectors - 1) > 6 * 1024 * 1024 * 1024'
+	jq -se 'any(.[]; .source == "as many as memory needs")' rows
+	plan fleet --switches 1 --rate 1 --flows 10G --memory 8Ti -n 1
+	jq -se 'any(.[]; .figure == "collectors" and .value == 232 and
+		(.source | test("2\\^32")))' rows
+	# Ranges: a plan for each.
+	plan fleet --switches 100 --rate 1M --history 1s --value 4:20:8 -n 1:2
+	[ "$(jq -s 'map(select(.figure == "value") | [.plan, .value])' -c rows)" = \
+		"[[1,4],[2,12],[3,20]]" ]
+	run -0 --separate-stderr dta-plan fleet --arity 48 --rate 19M --flows 1M
+	[[ $stderr == *"548 collectors: a cluster has 256 at most"* ]]
+}
+
 @test "what is refused says what would do" {
 	refused "'99' is not a number from 1e-06 to 0.999999999999; a share may be 99%" keywrite --want 99
 	refused "'0' is not a number from 1e-06 to 0.999999999999; a share may be 99%" keywrite --want 0
@@ -238,8 +297,15 @@ refused() {
 	refused "--work" cores --alone 3
 	refused "--alone" cores --receive 3
 	refused --cores cores --cores 0
-	refused "keywrite, postcard or cores"
-	refused "keywrite, postcard or cores" append
+	refused "keywrite, postcard, cores or fleet"
+	refused "keywrite, postcard, cores or fleet" append
+	refused "how many switches? add --switches or --arity" fleet --flows 1
+	refused "--arity needs --flows or --history" fleet --arity 4 --rate 1
+	refused "one of --flows and --history" fleet --switches 4 --rate 1 \
+		--flows 1 --history 1s
+	refused "K is even" fleet --arity 3 --rate 1 --flows 1
+	refused "for fleet" keywrite --load 1 --mirror
+	refused "for keywrite and postcard" fleet --load 1
 	refused "once" keywrite postcard
 	refused "from 1e-06 to 0.999999999999" keywrite --want 1
 	refused "one of --load and --want" keywrite --load 1 --want 0.9

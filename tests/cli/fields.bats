@@ -62,6 +62,7 @@ counters() {
 		header dta-plan keywrite --load 0.1
 		header dta-plan postcard --load 0.1
 		header dta-plan cores
+		header dta-plan fleet --arity 4 --rate 1 --flows 1
 		counters dta-gen int-path --count 10 --tracked --nacks int-path.pcap -w x.pcap
 		counters dta-translate -r int-path.pcap --ticket t.ini -w /dev/null --answers roce.pcap
 		counters dta-translate -r int-path.pcap --ticket t.ini --dart \
