@@ -38,105 +38,104 @@ enum {
 	STATE_BYTES = 20, /* of a collector in a switch: DART 6 */
 };
 
-/* What does not depend on the number of copies. */
-struct demand {
-	double switches, reports_s, keys, slot_bytes, nic_messages_s;
-};
-
-static struct demand demand_of(const struct opts *o)
+/* Reports a second of all switches. */
+static double reports_of(const struct opts *o)
 {
-	double bytes = o->at[DIM_VALUE] + ceil(o->at[DIM_BITS] / 8);
-	struct demand d = {
-		.switches = o->arity ? 5 * (double)(o->arity * o->arity) / 4
-				     : (double)o->switches,
-		.slot_bytes = (double)slot_stride(o),
-		.keys = o->at[DIM_FLOWS],
-	};
+	double switches = o->arity ? 1.25 * (double)(o->arity * o->arity)
+				   : (double)o->switches;
 
-	if (d.slot_bytes <= WHOLE_MAX)
-		bytes = d.slot_bytes;
-	d.nic_messages_s = fmin((double)o->messages,
-				(double)o->link / (8 * (WIRE_BYTES + bytes)));
-	d.reports_s = d.switches * (double)o->rate;
-	if (o->history_ns)
-		d.keys = d.reports_s * (double)o->history_ns / 1e9 /
-			 (double)(o->reports ? o->reports : 1);
-	return d;
+	return switches * (double)o->rate;
 }
 
-static struct fleet fleet_for(const struct opts *o, const struct demand *d,
-			      unsigned copies, double *load)
+static double keys_of(const struct opts *o)
+{
+	if (!o->history_ns)
+		return o->at[DIM_FLOWS];
+	return reports_of(o) * (double)o->history_ns / 1e9 /
+	       fmax((double)o->reports, 1);
+}
+
+static struct fleet fleet_for(const struct opts *o, unsigned copies,
+			      struct fleet_load *l, double *load)
 {
 	const struct plan_config p = {copies, (unsigned)o->reports,
 				      plan_pass_keywrite(o->at[DIM_BITS]),
 				      o->average};
-	struct fleet_load l = {
-		.messages_s = d->reports_s * (o->reports ? 1 : copies),
-		.slot_bytes = d->slot_bytes,
-		.nic_messages_s = d->nic_messages_s,
-		.memory = o->at[DIM_MEMORY],
-		.mirror = o->mirror,
-	};
 
 	*load = plan_largest_load(&p, o->at[DIM_WANT]);
-	l.slots = d->keys / *load;
-	if (!(l.slots <= (double)SLOTS_MAX))
+	l->messages_s = reports_of(o) * (o->reports ? 1 : copies);
+	l->slots = keys_of(o) / *load;
+	if (!(l->slots <= (double)SLOTS_MAX))
 		cli_fail("more than 2^50 slots for a load of %g", *load);
-	return model_fleet(&l);
+	return model_fleet(l);
 }
 
-/* The number of copies that needs the fewest collectors, or as few and the
- * least memory; of those that were named, or of all. */
-static unsigned choose_copies(const struct opts *o, const struct demand *d)
+/* Of the numbers of copies that were named, or all, the one that needs the
+ * fewest collectors, or as few and the least memory. */
+static struct fleet best_fleet(const struct opts *o, struct fleet_load *l,
+			       unsigned *copies, double *load)
 {
 	const struct range *only = &o->range[DIM_COPIES];
-	double collectors = INFINITY, slots = INFINITY, load;
-	unsigned best = 1;
+	struct fleet best = {.collectors = INFINITY}, f;
+	double at;
 
 	for (unsigned i = 0; i < (only->n ? only->n : HASH_COPIES); i++) {
 		unsigned n = only->n ? (unsigned)only->value[i] : i + 1;
-		struct fleet f = fleet_for(o, d, n, &load);
 
-		if (f.collectors < collectors ||
-		    (f.collectors == collectors && f.slots < slots)) {
-			collectors = f.collectors;
-			slots = f.slots;
-			best = n;
+		f = fleet_for(o, n, l, &at);
+		if (f.collectors < best.collectors ||
+		    (f.collectors == best.collectors && f.slots < best.slots)) {
+			best = f;
+			*copies = n;
+			*load = at;
 		}
 	}
 	return best;
 }
 
+/* Messages a second that a NIC takes. */
+static double messages_of(const struct opts *o, double slot)
+{
+	double used = o->at[DIM_VALUE] + ceil(o->at[DIM_BITS] / 8);
+	double payload = slot <= WHOLE_MAX ? slot : used;
+
+	return fmin((double)o->messages,
+		    (double)o->link / (8 * (WIRE_BYTES + payload)));
+}
+
 int fleet_rows(struct rows *r, const struct opts *o)
 {
-	static const char *const bounds[] = {
-		[FLEET_NIC] = "as many as their NICs need: DTA 7",
-		[FLEET_MEMORY] = "as many as memory needs",
-		[FLEET_HASH] = "as many as tables of 2^32 slots need: dta(7)",
-	};
+	static const char *const bounds[FLEET_BOUNDS] = {
+		"as many as their NICs need: DTA 7", "as many as memory needs",
+		"as many as tables of 2^32 slots need: dta(7)"};
 	static const char given[] = "given", keys[] = "keys", share[] = "share",
 			  bytes[] = "bytes", rate[] = "messages/s",
 			  rule[] = "hash mod collectors: dta-cluster(5)";
 	static uint64_t plan;
-	struct demand d = demand_of(o);
-	unsigned copies = choose_copies(o, &d);
-	double load, k = (double)o->arity, want = o->at[DIM_WANT];
-	struct fleet f = fleet_for(o, &d, copies, &load);
-	double n = f.collectors, nic = d.nic_messages_s;
-	bool dart = o->reports, line = nic < (double)o->messages;
+	double slot = (double)slot_stride(o), k = (double)o->arity;
+	double nic = messages_of(o, slot);
+	struct fleet_load l = {.slot_bytes = slot,
+			       .nic_messages_s = nic,
+			       .memory = o->at[DIM_MEMORY],
+			       .mirror = o->mirror};
+	unsigned copies = 1;
+	double load = 0, want = o->at[DIM_WANT];
+	struct fleet f = best_fleet(o, &l, &copies, &load);
+	double n = f.collectors, switches = reports_of(o) / (double)o->rate;
+	bool dart = o->reports;
 	/* clang-format off */
 	const struct {
 		const char *figure;
 		double value;
 		const char *unit, *source;
 	} figures[] = {
-		{"switches", d.switches, "switches",
+		{"switches", switches, "switches",
 		 o->arity ? "5/4 k^2: a fat tree" : given},
 		{"hosts", o->arity ? k * k * k / 4 : NAN, "hosts",
 		 "k^3/4: a fat tree"},
 		{"value", o->at[DIM_VALUE], bytes, given},
-		{"reports_s", d.reports_s, "reports/s", "switches, --rate"},
-		{"keys", d.keys, keys, o->history_ns ? "reports, --history"
+		{"reports_s", reports_of(o), "reports/s", "switches, --rate"},
+		{"keys", keys_of(o), keys, o->history_ns ? "reports, --history"
 						     : given},
 		{"copies", copies, "copies",
 		 "fewest collectors, then least memory"},
@@ -144,25 +143,25 @@ int fleet_rows(struct rows *r, const struct opts *o)
 						    : "--want, the oldest key"},
 		{"load", load, "keys/slot", dart ? "DART 4, 6"
 						 : "DTA (1) to (4)"},
-		{"memory", f.slots * n * d.slot_bytes, bytes, "keys, load"},
-		{"nic_messages_s", nic, rate, line ? "--link" : "--messages"},
+		{"memory", f.slots * n * slot, bytes, "keys, load"},
+		{"nic_messages_s", nic, rate, "--messages, --link"},
 		{"collectors", n, "collectors", bounds[f.bound]},
-		{"collector_memory", f.slots * d.slot_bytes, bytes, rule},
+		{"collector_memory", f.slots * slot, bytes, rule},
 		{"collector_messages_s", f.messages_s, rate, rule},
 		{"nic_load", f.messages_s / nic, share, rule},
-		{"translators", dart ? 0 : ceil(n / (double)o->rack),
-		 "switches", dart ? "none: DART 3.1" : "--rack: DTA 3"},
-		{"queue_pairs", dart ? d.switches : 1, "a_NIC",
+		{"translators", dart ? 0 : n, "switches",
+		 dart ? "none: DART 3.1" : "one before each: DTA 3"},
+		{"queue_pairs", dart ? switches : 1, "a_NIC",
 		 dart ? "one for each switch" : "its translator: DTA 3"},
 		{"switch_state", STATE_BYTES * n, bytes,
 		 "20 a collector: DART 6"},
-		{"loss_keys", f.lost * d.keys, keys, rule},
+		{"loss_keys", f.lost * keys_of(o), keys, rule},
 		{"loss_success", want * (1 - f.lost), share, rule},
-		{"loss_nic_load", f.lost_messages_s / nic, share,
+		{"loss_nic_load", f.messages_s * n / (n - 1) / nic, share,
 		 "the others have its reports"},
-		{"added_moved", f.moved * d.keys, keys, rule},
+		{"added_moved", f.moved * keys_of(o), keys, rule},
 		{"added_moved_share", f.moved, share, "n/(n+1)"},
-		{"added_least_share", f.moved_least, share,
+		{"added_least_share", 1 / (n + 1), share,
 		 "1/(n+1): by any rule at least"},
 	};
 	/* clang-format on */
@@ -178,8 +177,7 @@ int fleet_rows(struct rows *r, const struct opts *o)
 		rc = row_end(r);
 	}
 	if (n > CLUSTER_MAX)
-		cli_warn("%.0f collectors: a cluster has %d at most, so these "
-			 "are several (see dta-cluster(5))",
-			 n, CLUSTER_MAX);
+		cli_warn("%.0f collectors: a cluster has %d at most", n,
+			 CLUSTER_MAX);
 	return rc;
 }

@@ -174,18 +174,12 @@ struct cores_rate {
 /* The rate of n >= 1 cores. */
 struct cores_rate model_cores_rate(const struct cores_load *l, unsigned n);
 
-/*
- * How many collectors a fabric needs (DTA section 7, "Supporting Multiple
- * Collectors"): member number (hash mod n) of n owns a key (cluster/cluster.h),
- * so that reports and keys are spread evenly; with mirrors, the next member has
- * them, too.
- */
+/* How many collectors a fabric needs. One of n owns a key, by hash mod n
+ * (cluster/cluster.h), and with mirrors the next one has it, too. */
 
 struct fleet_load {
-	double messages_s; /* of all reports: RDMA writes */
-	double slots;	   /* of all keys */
-	double slot_bytes;
-	double nic_messages_s, memory; /* of a collector */
+	double messages_s, slots, slot_bytes; /* of all keys, once each */
+	double nic_messages_s, memory;	      /* that a collector has */
 	bool mirror;
 };
 
@@ -194,17 +188,15 @@ enum fleet_bound {
 	FLEET_NIC,    /* messages a second */
 	FLEET_MEMORY, /* bytes */
 	FLEET_HASH,   /* slots of a table: hashes have 32 bits */
+	FLEET_BOUNDS,
 };
 
 struct fleet {
 	double collectors;
 	enum fleet_bound bound;
-	double messages_s, slots; /* of a collector, with those it mirrors */
+	double messages_s, slots; /* of each, with those that it mirrors */
 	double lost;		  /* the share of keys that are lost with one */
-	double lost_messages_s;	  /* of each of the others, then */
-	double moved;	    /* the share of keys that one more gives another
-			       owner */
-	double moved_least; /* the share that it owns itself */
+	double moved; /* the share that one more gives another owner */
 };
 
 struct fleet model_fleet(const struct fleet_load *l);

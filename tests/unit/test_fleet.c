@@ -7,7 +7,8 @@
  * There are 10^9 keys, of which one in `every' is drawn at random, with tables
  * that are smaller by as much: the load stays. Of 256 collectors' tables only
  * the first few are in memory; keys of the others count for the shares. An
- * argument is another `every'. Bounds are 5 standard errors, and seeds fixed.
+ * argument is another `every' for 256: 1 is a whole collector. Bounds are 5
+ * standard errors, and seeds fixed.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -144,7 +145,7 @@ static void simulate(unsigned collectors, unsigned copies, double want,
 		own[owner]++;
 		moved += owner != cluster_owner(&more, key, KEY_LEN);
 		lost += owner == collectors / 2;
-		if (owner >= held || n == STORED_MAX)
+		if (owner >= held || !TEST(n < STORED_MAX))
 			continue;
 		stored[n++] = flow << 8 | owner;
 		for (unsigned c = 0; c < copies; c++)
@@ -176,7 +177,7 @@ static void bounds(void)
 	struct fleet f = model_fleet(&l);
 
 	TEST(f.collectors == 10 && f.bound == FLEET_NIC && f.lost == 0.1);
-	TEST(f.messages_s == 1e8 && fabs(f.lost_messages_s - 1e9 / 9) < 1);
+	TEST(f.messages_s == 1e8);
 	l.mirror = true;
 	f = model_fleet(&l);
 	TEST(f.collectors == 20 && f.messages_s == 1e8 && f.lost == 0);
@@ -202,7 +203,7 @@ int main(int argc, char **argv)
 	bounds();
 	simulate(256, 4, 0.99, every);
 	simulate(256, 2, 0.9, every);
-	simulate(31, 2, 0.9, every);
-	simulate(4, 1, 0.9, every);
+	simulate(31, 2, 0.9, EVERY);
+	simulate(4, 1, 0.9, EVERY);
 	return test_end();
 }
