@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/svg.h"
 #include "cli/table.h"
 #include "hash/family.h"
 #include "model/model.h"
@@ -168,9 +169,30 @@ static void print_layout(const struct opts *o, const struct size *s,
 	       o->packed ? "packed" : "pow2", copies);
 }
 
+/* What success costs, or what a load leaves of it. */
+static const struct svg frontier = {
+	"Memory for a success rate", {"success", "bytes a key"}, {false, true}};
+static const struct svg loads = {"Success by load", {"keys a slot", "success"}};
+
+static void draw_row(const struct opts *o, double load, unsigned copies)
+{
+	const struct plan_config p = {copies, (unsigned)o->reports,
+				      pass_chance(o), o->average};
+	double success = plan_success(&p, load);
+	char name[32];
+
+	snprintf(name, sizeof(name), "%u %s", copies,
+		 copies == 1 ? "copy" : "copies");
+	if (o->at[DIM_WANT] >= 0)
+		svg_point(name, success, (double)slot_stride(o) / load);
+	else
+		svg_point(name, load, success);
+}
+
 static int print_row(struct rows *r, const struct opts *o, const struct size *s,
 		     unsigned copies, unsigned best)
 {
+	draw_row(o, s->load, copies);
 	if (o->layout && (copies == best || o->range[DIM_COPIES].n))
 		print_layout(o, s, copies);
 	if (o->layout)
@@ -248,8 +270,13 @@ int main(int argc, char **argv)
 						 : &plans);
 	if (!r && !o.layout)
 		cli_fail("%s", strerror(ENOMEM));
+	svg_open(o.svg,
+		 o.at[DIM_WANT] >= 0 || o.range[DIM_WANT].n ? &frontier
+							    : &loads,
+		 true);
 	rc = o.cores ? cores_rows(r, &o) : print_each(r, &o, 0);
 	rows_close(r);
+	svg_close();
 	if (rc)
 		cli_fail("%s: %s", cli_stdout, strerror(-rc));
 	return CLI_OK;

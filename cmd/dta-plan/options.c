@@ -133,6 +133,8 @@ static const struct cli_option options[] = {
 	{0, "layout", NULL,
 	 "no row: the layout of one plan, for dta-collect --create -l -",
 	 CLI_FLAG, AT(layout), .verbs = tables},
+	{0, "svg", "FILE", "draw success and load, or bytes a key for --want",
+	 CLI_OUT, AT(svg), .verbs = tables, .rare = true},
 	{'j', "cores", "N", "cores: how many cores; a range: 1:64", CLI_STR,
 	 AT(text[DIM_CORES]), .verbs = "cores"},
 	{0, "alone", "NS", "cores: ns for a report, with one core", CLI_F64,
@@ -164,8 +166,6 @@ static const struct cli_option options[] = {
 	{0, "link", "BITS", "fleet: bits a second of a NIC (100G)", CLI_SIZE,
 	 AT(link), .min = 1, .max = UINT64_C(1) << 50, .verbs = "fleet",
 	 .rare = true},
-	{0, "rack", "N", "fleet: collectors behind a translator (1)", CLI_SIZE,
-	 AT(rack), .min = 1, .max = UINT16_MAX, .verbs = "fleet", .rare = true},
 	{0, "mirror", NULL, "fleet: the next collector has a key, too",
 	 CLI_FLAG, AT(mirror), .verbs = "fleet", .rare = true},
 	{'o', "output", "FORMAT", "text, csv or ndjson", CLI_FORMAT, AT(fmt)},
@@ -176,6 +176,7 @@ static const struct cli_group groups[] = {
 	{"--switches --arity"},
 	{"--flows --history"},
 	{"--load --want", .why = "--want finds the load"},
+	{"--layout --svg"},
 	{"--layout --output", .why = "a layout is one for dta-collect"},
 	{0},
 };
@@ -272,7 +273,6 @@ struct opts options_read(int argc, char **argv)
 {
 	struct opts o = {.messages = 100000000,
 			 .link = UINT64_C(100000000000),
-			 .rack = 1,
 			 .at = {[DIM_LOAD] = -1,
 				[DIM_WANT] = -1,
 				[DIM_VALUE] = 4,

@@ -47,8 +47,8 @@ struct opts {
 	uint64_t rate;		  /* reports a second of a switch */
 	uint64_t history_ns;	  /* 0: keys are given */
 	uint64_t messages, link;  /* of a NIC: RDMA writes, bits a second */
-	uint64_t rack;		  /* collectors behind a translator */
 	bool mirror;
+	const char *svg;
 	enum row_format fmt;
 	double at[DIMS]; /* the current value of each range; not given: load
 			    and want -1, flows and memory 0 */

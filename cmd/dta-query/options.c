@@ -132,6 +132,8 @@ static const struct cli_option options[] = {
 	 AT(age_bins), .min = 1, .max = 1000, .verbs = "verify", .rare = true},
 	{0, "ssh", "HOST", "why: losses on this machine, too; several",
 	 CLI_CALL, .read = add_host, .verbs = "why"},
+	{0, "svg", "FILE", "verify: draw success by age", CLI_OUT, AT(svg),
+	 .verbs = "verify", .needs = "--by-age", .rare = true},
 	{'i', "interactive", NULL, "a shell", CLI_FLAG, AT(interactive)},
 	{0},
 };

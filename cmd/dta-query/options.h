@@ -46,6 +46,7 @@ struct opts {
 	bool follow, last_given; /* of list */
 	uint64_t last;
 	uint64_t age_bins; /* of verify --by-age; 0: not given */
+	const char *svg;   /* of the bins */
 	uint64_t cores;	   /* worker threads; 0: one */
 	bool in_shell;	   /* a command of the shell */
 	unsigned hosts;	   /* of why --ssh: */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/svg.h"
 #include "cli/table.h"
 #include "model/model.h"
 #include "cli/lines.h"
@@ -176,22 +177,27 @@ static void bin_row(struct rows *r, const struct by_age *a, unsigned i,
 		    bool one_epoch)
 {
 	const struct age_bin *b = &a->bin[i];
-	double asked = (double)b->score.asked;
+	double asked = (double)b->score.asked, age = (double)(i + 1) / a->bins;
+	double success = (double)b->score.verdict[VERDICT_RIGHT] / asked;
+	char name[64];
 
 	row_str(r, AGE_TABLE, a->t->name);
 	row_str(r, AGE_KIND, table_kind_name(a->t->kind));
 	if (a->copies)
 		row_u64(r, AGE_COPIES, a->copies);
 	row_f64(r, AGE_LOAD, (double)a->n / (double)a->t->units);
-	row_f64(r, AGE_AGE, (double)(i + 1) / a->bins);
+	row_f64(r, AGE_AGE, age);
 	row_u64(r, AGE_ASKED, b->score.asked);
 	for (unsigned v = 0; v < VERDICT_OVER; v++)
 		row_u64(r, AGE_RIGHT + v, b->score.verdict[v]);
-	if (b->score.asked)
-		row_f64(r, AGE_SUCCESS,
-			(double)b->score.verdict[VERDICT_RIGHT] / asked);
-	if (b->score.asked && one_epoch)
+	row_f64(r, AGE_SUCCESS, success);
+	snprintf(name, sizeof(name), "%s success", a->t->name);
+	svg_point(name, age, success);
+	if (one_epoch) {
 		row_f64(r, AGE_PLANNED, b->planned / asked);
+		snprintf(name, sizeof(name), "%s planned", a->t->name);
+		svg_point(name, age, b->planned / asked);
+	}
 	row_end_or_exit(r);
 }
 
@@ -414,10 +420,14 @@ static void verify_table(struct verifying *v, const struct opts *o,
 static void verify_all(struct query_sources *p, const struct opts *o,
 		       const struct truth *truth, struct truth_score *total)
 {
+	static const struct svg by_age = {
+		"Success by age",
+		{"age: younger keys, of all", "share of keys found"}};
 	struct rows *r = cli_rows(o->format, o->age_bins ? &bins : &verdicts);
 
 	if (!r)
 		cli_fail("out of memory");
+	svg_open(o->svg, &by_age, true);
 	for (unsigned i = 0; i < truth->n && !cli_stop; i++) {
 		const struct table *t = truth->table[i].t;
 		struct verifying v = {
@@ -434,6 +444,7 @@ static void verify_all(struct query_sources *p, const struct opts *o,
 		truth_score_add(total, &v.score);
 	}
 	rows_close(r);
+	svg_close();
 }
 
 /* Reads a truth, until its end or a signal. */

@@ -45,11 +45,6 @@ struct dta_sink {
 	int err;
 };
 
-struct input_row {
-	const struct row_batch *b;
-	unsigned row;
-};
-
 /* A cell of a row, NULL: it is null, or there is no such field. */
 static const struct row_cell *cell_of(const struct input_row *r,
 				      const char *name)
@@ -63,15 +58,14 @@ static const struct row_cell *cell_of(const struct input_row *r,
 	return NULL;
 }
 
-static const char *text_of(const struct input_row *r, const char *name)
+const char *text_of(const struct input_row *r, const char *name)
 {
 	const struct row_cell *c = cell_of(r, name);
 
 	return c ? (const char *)r->b->bytes + c->at : "";
 }
 
-/* A cell's number; all ones: there is none. */
-static uint64_t number_of(const struct input_row *r, const char *name)
+uint64_t number_of(const struct input_row *r, const char *name)
 {
 	const struct row_cell *c = cell_of(r, name);
 

@@ -35,7 +35,7 @@ struct opts {
 	uint64_t push_ns;
 	const char *export[EXPORTS_MAX];
 	unsigned n_exports;
-	const char *spool, *dta;
+	const char *spool, *dta, *svg;
 	uint64_t spool_size, queue; /* bytes */
 	uint64_t end_ns;	    /* how long the end waits for databases */
 	bool drop; /* drop rows if a queue is full, though --read could wait */
@@ -105,6 +105,15 @@ struct dta_ledger {
 };
 
 extern const struct ledger dta_ledger;
+
+struct input_row {
+	const struct row_batch *b;
+	unsigned row;
+};
+
+/* A cell's text, "": none; and number, all ones: none. */
+const char *text_of(const struct input_row *r, const char *name);
+uint64_t number_of(const struct input_row *r, const char *name);
 
 /* Writes a capture, "-" is stdout. 0 or -errno, err says why. */
 int dta_open(struct row_sink **out, const char *path, struct error *err);

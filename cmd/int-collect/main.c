@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/confine.h"
 #include "cli/live.h"
+#include "cli/svg.h"
 #include "cli/table.h"
 #include "int/int_profile.h"
 #include "int_collect.h"
@@ -31,6 +32,44 @@ static const struct export_rule rules[] = {
 	 "distribution:{metric}:{node}:{path_id}"},
 	{"int_bin", EXPORT_STATE, "bin:{metric}:{node}:{path_id}:{low}"},
 };
+
+/* Draws latencies by the share of packets that had more, 1 in 2 to 1000, as far
+ * as quantiles of rows go. */
+static int draw_put(struct row_sink *sink, struct row_batch *b)
+{
+	static const char *const high[] = {"p50_high", "p90_high", "p99_high",
+					   "p999_high"};
+	static const double one_in[] = {2, 10, 100, 1000};
+	struct input_row r = {b, 0};
+	char name[64];
+
+	(void)sink;
+	for (; r.row < b->rows; r.row++) {
+		uint64_t node = number_of(&r, "node"), v;
+
+		snprintf(name, sizeof(name),
+			 node == UINT64_MAX ? "path %ju" : "node %ju",
+			 (uintmax_t)(node == UINT64_MAX
+					     ? number_of(&r, "path_id")
+					     : node));
+		for (int q = 0; q < 4; q++)
+			if (strstr(text_of(&r, "metric"), "latency") &&
+			    (v = number_of(&r, high[q])) != UINT64_MAX)
+				svg_point(name, one_in[q], (double)v);
+	}
+	return 0;
+}
+
+static int draw_flush(struct row_sink *sink)
+{
+	(void)sink;
+	return 0;
+}
+
+static struct row_sink draw_sink = {draw_put, draw_flush, draw_flush};
+static const struct svg latencies = {"Latencies of nodes and paths",
+				     {"exceeded by one packet in", "ns"},
+				     {true, true}};
 
 /* Where rows go: stdout, databases, DTA reports. */
 struct outlets {
@@ -54,7 +93,7 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 		.rules = rules,
 		.n_rules = sizeof(rules) / sizeof(rules[0]),
 	};
-	struct row_sink *to[3];
+	struct row_sink *to[4];
 	struct error err = {0};
 
 	cli_no_exec(); /* databases have threads of their own */
@@ -65,6 +104,7 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 	out->dta_name = o->dta;
 	if (o->dta && dta_open(&out->dta, o->dta, &err) < 0)
 		cli_error(o->dta, &err);
+	svg_open(o->svg, &latencies, false);
 	if (!(out->screen = cli_stream(o->format)))
 		cli_fail("out of memory");
 	for (unsigned i = 0, n = 0; i < ROWS_KINDS; i++, n = 0) {
@@ -74,6 +114,8 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 			to[n++] = out->dta;
 		if (out->to_databases)
 			to[n++] = out->to_databases;
+		if (o->svg && i == ROWS_DISTRIBUTION)
+			to[n++] = &draw_sink;
 		if (n && !(out->sinks.of[i] = tee_open(to, n)))
 			cli_fail("out of memory");
 	}
@@ -107,6 +149,7 @@ static void outlets_close(struct outlets *out)
 	if (out->dta)
 		out->dta->close(out->dta);
 	databases_close(&out->databases);
+	svg_close();
 }
 
 enum {

@@ -127,6 +127,8 @@ static const struct cli_option options[] = {
 	{0, "dta", "FILE",
 	 "paths, counters and events as DTA reports, to a capture", CLI_OUT,
 	 AT(dta), .rare = true},
+	{0, "svg", "FILE", "draw the distributions of latencies", CLI_OUT,
+	 AT(svg), .rare = true},
 	{0, "spool", "DIR[,BYTES]",
 	 "spool rows that a database does not take, BYTES for each (1Gi)",
 	 CLI_CALL, .read = read_spool, .needs = "-x", .rare = true},
@@ -172,6 +174,7 @@ static const struct cli_group groups[] = {
 	{"--xdp --af-xdp"},
 	{"--xdp -w", .why = WITHOUT_XDP},
 	{"--xdp --to", .why = WITHOUT_XDP},
+	{"--xdp --svg", .why = WITHOUT_XDP},
 	{"--xdp --filter", .why = WITHOUT_XDP},
 	{"--xdp -c", .why = WITHOUT_XDP},
 	{"--xdp -j", .why = WITHOUT_XDP},
@@ -295,8 +298,12 @@ struct opts options_read(int argc, char **argv)
 		    !o.live.duration_ns && !o.live.count)
 			o.live.duration_ns = o.top.every_ns;
 	}
-	if ((o.top.top || o.rows) && (is_stdout(o.write) || is_stdout(o.dta)))
-		cli_refuse("--%s: %s", is_stdout(o.write) ? "write" : "dta",
+	if ((o.top.top || o.rows) &&
+	    (is_stdout(o.write) || is_stdout(o.dta) || is_stdout(o.svg)))
+		cli_refuse("--%s: %s",
+			   is_stdout(o.write) ? "write"
+			   : is_stdout(o.dta) ? "dta"
+					      : "svg",
 			   o.top.top ? "the table goes to stdout already"
 				     : "rows go to stdout already; say --rows "
 				       "none");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/svg.h"
 #include "cli/table.h"
 #include "commands.h"
 #include "label/rows.h"
@@ -13,6 +14,7 @@
 struct theory_options {
 	uint64_t arity, label_ns, telemetry_ns, gap_ns;
 	double ratio;
+	const char *svg;
 	enum row_format fmt;
 };
 
@@ -51,6 +53,8 @@ static const struct cli_option options[] = {
 	  CLI_TIME, AT(telemetry_ns), .min = 1, .verbs = "coverage" },
 	{ 'g', "gap", "TIME", "until a port's next packet, Tp, mean (1ms)",
 	  CLI_TIME, AT(gap_ns), .verbs = "coverage" },
+	{ 0, "svg", "FILE", "labels: draw the chances of both bases",
+	  CLI_OUT, AT(svg), .verbs = "labels" },
 	{ 'o', "output", "FORMAT", "text, csv or ndjson", CLI_FORMAT, AT(fmt) },
 	{ 0 },
 };
@@ -93,6 +97,8 @@ static int print_labels(struct rows *r, const struct theory_options *o)
 		row_f64(r, f++, b[i]);
 		row_f64(r, f++, model_mean(a, n));
 		row_f64(r, f++, model_mean(b, n));
+		svg_point("base A", i, a[i]);
+		svg_point("base B", i, b[i]);
 		rc = row_end(r);
 	}
 	return rc;
@@ -123,6 +129,8 @@ int theory_main(int argc, char **argv)
 		.telemetry_ns = 100000000,
 		.gap_ns = 1000000,
 	};
+	static const struct svg chances = {
+		"Labels of a packet", {"labels", "probability"}, {false, true}};
 	struct rows *r;
 	int n, verb, rc;
 
@@ -138,8 +146,10 @@ int theory_main(int argc, char **argv)
 	r = cli_rows(o.fmt, verb ? &coverage_schema : &labels_schema);
 	if (!r)
 		cli_fail("%s", strerror(ENOMEM));
+	svg_open(o.svg, &chances, true);
 	rc = verb ? print_coverage(r, &o) : print_labels(r, &o);
 	rows_close(r);
+	svg_close();
 	if (rc < 0)
 		cli_fail("%s: %s", cli_stdout, strerror(-rc));
 	return CLI_OK;
