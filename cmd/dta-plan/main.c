@@ -169,30 +169,9 @@ static void print_layout(const struct opts *o, const struct size *s,
 	       o->packed ? "packed" : "pow2", copies);
 }
 
-/* What success costs, or what a load leaves of it. */
-static const struct svg frontier = {
-	"Memory for a success rate", {"success", "bytes a key"}, {false, true}};
-static const struct svg loads = {"Success by load", {"keys a slot", "success"}};
-
-static void draw_row(const struct opts *o, double load, unsigned copies)
-{
-	const struct plan_config p = {copies, (unsigned)o->reports,
-				      pass_chance(o), o->average};
-	double success = plan_success(&p, load);
-	char name[32];
-
-	snprintf(name, sizeof(name), "%u %s", copies,
-		 copies == 1 ? "copy" : "copies");
-	if (o->at[DIM_WANT] >= 0)
-		svg_point(name, success, (double)slot_stride(o) / load);
-	else
-		svg_point(name, load, success);
-}
-
 static int print_row(struct rows *r, const struct opts *o, const struct size *s,
 		     unsigned copies, unsigned best)
 {
-	draw_row(o, s->load, copies);
 	if (o->layout && (copies == best || o->range[DIM_COPIES].n))
 		print_layout(o, s, copies);
 	if (o->layout)
@@ -223,6 +202,8 @@ static int print_copies(struct rows *r, const struct opts *o)
 	const struct range *only = &o->range[DIM_COPIES];
 	unsigned n = only->n ? only->n : HASH_COPIES, best;
 	struct size s = size_for(o, o->at[DIM_LOAD]);
+	double success;
+	char name[32];
 	int rc = 0;
 
 	best = best_copies(o, s.load);
@@ -233,6 +214,13 @@ static int print_copies(struct rows *r, const struct opts *o)
 
 		if (o->at[DIM_WANT] >= 0)
 			s = size_for(o, plan_largest_load(&p, o->at[DIM_WANT]));
+		success = plan_success(&p, s.load);
+		snprintf(name, sizeof(name), "copies %u", copies);
+		if (o->at[DIM_WANT] < 0)
+			svg_point(name, s.load, success);
+		else
+			svg_point(name, success,
+				  (double)slot_stride(o) / s.load);
 		rc = print_row(r, o, &s, copies, best);
 	}
 	return rc;
@@ -258,22 +246,24 @@ static int print_each(struct rows *r, struct opts *o, enum dim dim)
 
 int main(int argc, char **argv)
 {
+	static const char *const labels[][2] = {{"keys a slot", "success"},
+						{"success", "bytes a key"}};
+	static const bool log[][2] = {{false}, {false, true}};
 	static struct opts o;
+	bool want;
 	struct rows *r;
 	int rc;
 
 	cli_start(&program);
 	o = options_read(argc, argv);
+	want = o.range[DIM_WANT].n;
 	r = o.layout ? NULL
 		     : cli_rows(o.fmt, o.cores	 ? &cores_schema
 				       : o.fleet ? &fleet_schema
 						 : &plans);
 	if (!r && !o.layout)
 		cli_fail("%s", strerror(ENOMEM));
-	svg_open(o.svg,
-		 o.at[DIM_WANT] >= 0 || o.range[DIM_WANT].n ? &frontier
-							    : &loads,
-		 true);
+	svg_open(o.svg, true, "Success of queries", labels[want], log[want]);
 	rc = o.cores ? cores_rows(r, &o) : print_each(r, &o, 0);
 	rows_close(r);
 	svg_close();

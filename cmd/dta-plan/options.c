@@ -16,7 +16,6 @@ enum {
 	HOPS_MAX = 8,
 	REPORTS_MAX = 1000,
 	CORES_MAX = 1024,
-	SWITCHES_MAX = 10000000,
 };
 
 #define NS_MAX 1e9
@@ -150,7 +149,7 @@ static const struct cli_option options[] = {
 	 CLI_SIZE, AT(bandwidth), .min = 1, .max = UINT64_C(1) << 50,
 	 .verbs = "cores", .rare = true},
 	{0, "switches", "N", "fleet: how many switches report", CLI_SIZE,
-	 AT(switches), .min = 1, .max = SWITCHES_MAX, .verbs = "fleet",
+	 AT(switches), .min = 1, .max = UINT32_MAX, .verbs = "fleet",
 	 .needs = "--rate --flows|--history"},
 	{0, "arity", "K", "fleet: all switches of a K-ary fat tree", CLI_U64,
 	 AT(arity), .min = 2, .max = 1000, .verbs = "fleet",
@@ -163,9 +162,6 @@ static const struct cli_option options[] = {
 	{0, "messages", "R", "fleet: RDMA writes a second of a NIC (100M)",
 	 CLI_SIZE, AT(messages), .min = 1, .max = UINT64_C(1) << 50,
 	 .verbs = "fleet", .rare = true},
-	{0, "link", "BITS", "fleet: bits a second of a NIC (100G)", CLI_SIZE,
-	 AT(link), .min = 1, .max = UINT64_C(1) << 50, .verbs = "fleet",
-	 .rare = true},
 	{0, "mirror", NULL, "fleet: the next collector has a key, too",
 	 CLI_FLAG, AT(mirror), .verbs = "fleet", .rare = true},
 	{'o', "output", "FORMAT", "text, csv or ndjson", CLI_FORMAT, AT(fmt)},
@@ -272,7 +268,6 @@ static void check_fleet(struct opts *o)
 struct opts options_read(int argc, char **argv)
 {
 	struct opts o = {.messages = 100000000,
-			 .link = UINT64_C(100000000000),
 			 .at = {[DIM_LOAD] = -1,
 				[DIM_WANT] = -1,
 				[DIM_VALUE] = 4,

@@ -46,7 +46,7 @@ struct opts {
 	uint64_t switches, arity; /* one of them is 0 */
 	uint64_t rate;		  /* reports a second of a switch */
 	uint64_t history_ns;	  /* 0: keys are given */
-	uint64_t messages, link;  /* of a NIC: RDMA writes, bits a second */
+	uint64_t messages;	  /* RDMA writes a second of a NIC */
 	bool mirror;
 	const char *svg;
 	enum row_format fmt;

@@ -420,14 +420,14 @@ static void verify_table(struct verifying *v, const struct opts *o,
 static void verify_all(struct query_sources *p, const struct opts *o,
 		       const struct truth *truth, struct truth_score *total)
 {
-	static const struct svg by_age = {
-		"Success by age",
-		{"age: younger keys, of all", "share of keys found"}};
+	static const char *const labels[] = {"age: younger keys, of all",
+					     "share of keys found"};
+	static const bool log[2];
 	struct rows *r = cli_rows(o->format, o->age_bins ? &bins : &verdicts);
 
 	if (!r)
 		cli_fail("out of memory");
-	svg_open(o->svg, &by_age, true);
+	svg_open(o->svg, true, "Success by age", labels, log);
 	for (unsigned i = 0; i < truth->n && !cli_stop; i++) {
 		const struct table *t = truth->table[i].t;
 		struct verifying v = {

@@ -66,10 +66,7 @@ static int draw_flush(struct row_sink *sink)
 	return 0;
 }
 
-static struct row_sink draw_sink = {draw_put, draw_flush, draw_flush};
-static const struct svg latencies = {"Latencies of nodes and paths",
-				     {"exceeded by one packet in", "ns"},
-				     {true, true}};
+static struct row_sink draw_sink = {draw_put, draw_flush, NULL};
 
 /* Where rows go: stdout, databases, DTA reports. */
 struct outlets {
@@ -93,6 +90,8 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 		.rules = rules,
 		.n_rules = sizeof(rules) / sizeof(rules[0]),
 	};
+	static const char *const labels[] = {"exceeded by one packet in", "ns"};
+	static const bool log[] = {true, true};
 	struct row_sink *to[4];
 	struct error err = {0};
 
@@ -104,7 +103,7 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 	out->dta_name = o->dta;
 	if (o->dta && dta_open(&out->dta, o->dta, &err) < 0)
 		cli_error(o->dta, &err);
-	svg_open(o->svg, &latencies, false);
+	svg_open(o->svg, false, "Latencies of nodes and paths", labels, log);
 	if (!(out->screen = cli_stream(o->format)))
 		cli_fail("out of memory");
 	for (unsigned i = 0, n = 0; i < ROWS_KINDS; i++, n = 0) {

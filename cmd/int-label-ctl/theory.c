@@ -129,8 +129,8 @@ int theory_main(int argc, char **argv)
 		.telemetry_ns = 100000000,
 		.gap_ns = 1000000,
 	};
-	static const struct svg chances = {
-		"Labels of a packet", {"labels", "probability"}, {false, true}};
+	static const char *const axes[] = {"labels", "probability"};
+	static const bool log[] = {false, true};
 	struct rows *r;
 	int n, verb, rc;
 
@@ -146,7 +146,7 @@ int theory_main(int argc, char **argv)
 	r = cli_rows(o.fmt, verb ? &coverage_schema : &labels_schema);
 	if (!r)
 		cli_fail("%s", strerror(ENOMEM));
-	svg_open(o.svg, &chances, true);
+	svg_open(o.svg, true, "Labels of a packet", axes, log);
 	rc = verb ? print_coverage(r, &o) : print_labels(r, &o);
 	rows_close(r);
 	svg_close();

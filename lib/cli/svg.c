@@ -20,13 +20,29 @@ struct curve {
 };
 
 static struct {
-	const struct svg *s;
-	const char *path; /* NULL: there is none */
-	FILE *out;
+	const char *path, *title, *const *label;
+	const bool *log;
+	FILE *out; /* NULL: there is no figure */
 	unsigned n;
 	struct curve *curve;
 	double low[2], high[2]; /* of x and y */
 } fig = {.low = {INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY}};
+
+void svg_open(const char *path, bool rows, const char *title,
+	      const char *const label[2], const bool log[2])
+{
+	bool dash = path && !strcmp(path, "-");
+
+	if (dash && rows)
+		cli_refuse("--svg: rows go to stdout already; name a file");
+	fig.path = path;
+	fig.title = title;
+	fig.label = label;
+	fig.log = log;
+	fig.out = dash ? stdout : path ? fopen(path, "we") : NULL;
+	if (path && !fig.out)
+		cli_fail("%s: %s", path, strerror(errno));
+}
 
 /* Room for one element behind n: it doubles at each power of two. */
 static void *grow(void *p, unsigned n, size_t size)
@@ -36,28 +52,15 @@ static void *grow(void *p, unsigned n, size_t size)
 	return p;
 }
 
-void svg_open(const char *path, const struct svg *s, bool rows)
-{
-	bool dash = path && !strcmp(path, "-");
-
-	if (dash && rows)
-		cli_refuse("--svg: rows go to stdout already; name a file");
-	fig.s = s;
-	fig.path = path;
-	fig.out = path && !dash ? fopen(path, "we") : stdout;
-	if (!fig.out)
-		cli_fail("%s: %s", path, strerror(errno));
-}
-
 void svg_point(const char *name, double x, double y)
 {
 	double at[2] = {x, y};
 	unsigned i = fig.n;
 	struct curve *c;
 
-	for (int k = 0; fig.path && k < 2; k++)
-		at[k] = fig.s->log[k] ? log10(at[k]) : at[k];
-	if (!fig.path || !isfinite(at[0]) || !isfinite(at[1]))
+	for (int k = 0; fig.out && k < 2; k++)
+		at[k] = fig.log[k] ? log10(at[k]) : at[k];
+	if (!fig.out || !isfinite(at[0]) || !isfinite(at[1]))
 		return;
 	while (i && strcmp(fig.curve[i - 1].name, name) != 0)
 		i--; /* most often the last one */
@@ -69,11 +72,12 @@ void svg_point(const char *name, double x, double y)
 	}
 	c = &fig.curve[i - 1];
 	c->at = grow(c->at, c->n, sizeof(*c->at));
-	memcpy(c->at[c->n++], at, sizeof(at));
 	for (int k = 0; k < 2; k++) {
 		fig.low[k] = fmin(fig.low[k], at[k]);
 		fig.high[k] = fmax(fig.high[k], at[k]);
+		c->at[c->n][k] = at[k];
 	}
+	c->n++;
 }
 
 /* Ticks are multiples of step; on a logarithmic axis 1, 2, 5, 10 and so on. */
@@ -85,61 +89,50 @@ static double tick(bool log, double step, double k)
 	return log ? decade + part[(int)(k - 3 * decade)] : k * step;
 }
 
-/* Where a value is on an axis, which ends in ticks. */
-static double place(int k, double v)
+/* Where a value is on an axis: from the left, or from above. */
+static double place(int y, double v)
 {
-	return SIZE * (v - fig.low[k]) / (fig.high[k] - fig.low[k]);
+	double at = SIZE * (v - fig.low[y]) / (fig.high[y] - fig.low[y]);
+
+	return y ? SIZE - at : at;
 }
 
 /* Makes the ends of an axis ticks, and draws it. */
 static void draw_axis(int y)
 {
-	bool log = fig.s->log[y];
-	double low = fig.low[y], size = fabs(fig.high[y]);
-	double range = fig.high[y] - low > size / 1000 ? fig.high[y] - low
-		       : size > 0		       ? size
-						       : 1;
-	double ten = pow(10, floor(log10(range / 5)));
-	double part = range / 5 / ten - 1e-6;
-	double step = log ? 1 / 3.0
-			  : ten * (part <= 1   ? 1
-				   : part <= 2 ? 2
-				   : part <= 5 ? 5
-					       : 10);
-	double first = floor(low / step + (log ? 0.1 : 1e-6)), last = first + 1;
+	bool log = fig.log[y];
+	double low = fig.low[y], range = fig.high[y] - low, ten, step, k, last;
 
-	if (tick(log, step, first) > low + 1e-5)
-		first--;
-	while (tick(log, step, last) < fig.high[y] - 1e-5 * step)
+	range = range > fabs(low) / 1000 ? range : low != 0 ? fabs(low) : 1;
+	ten = pow(10, floor(log10(range / 5))) * (1 + 1e-9);
+	step = log		   ? 1 / 3.0
+	       : range <= 10 * ten ? 2 * ten
+	       : range <= 25 * ten ? 5 * ten
+				   : 10 * ten;
+	k = floor(low / step + (log ? 0.1 : 1e-6));
+	k -= tick(log, step, k) > low + 1e-5; /* 1, 2, 5 are no thirds */
+	for (last = k + 1; tick(log, step, last) < fig.high[y] - step / 1e5;)
 		last++;
-	fig.low[y] = tick(log, step, first);
+	fig.low[y] = tick(log, step, k);
 	fig.high[y] = tick(log, step, last);
-	for (double k = first; k <= last; k++) {
+	for (bool all = last - k < 9; k <= last; k++) {
 		double v = tick(log, step, k), at = place(y, v);
 
-		fprintf(fig.out, "<path d=\"M%.1f,%.1f%c%d\"/>\n", y ? 0 : at,
-			y ? SIZE - at : 0, y ? 'h' : 'v', SIZE);
-		if (!log || last - first < 9 || fmod(k, 3) == 0)
+		fprintf(fig.out, "<path d=\"M%.1f,%.1f%c320\"/>\n", y ? 0 : at,
+			y ? at : 0, y ? 'h' : 'v');
+		if (all || !log || fmod(k, 3) == 0)
 			fprintf(fig.out,
 				"<text class=\"%c\" x=\"%.1f\" y=\"%.1f\">%.6g"
 				"</text>\n",
 				y ? 'e' : 'm', y ? -6 : at,
-				y ? SIZE - at + 4 : SIZE + 18,
-				log ? pow(10, v) : v);
+				y ? at + 4 : SIZE + 18, log ? pow(10, v) : v);
 	}
-	fprintf(fig.out,
-		"<text class=\"m\" transform=\"translate(%d,%d)rotate(%d)\">"
-		"%s</text>\n",
-		y ? -60 : SIZE / 2, y ? SIZE / 2 : SIZE + 40, y ? -90 : 0,
-		fig.s->label[y]);
 }
 
 void svg_close(void)
 {
-	if (!fig.path)
+	if (!fig.out)
 		return;
-	if (!fig.n)
-		cli_warn("%s: there is nothing to draw", fig.path);
 	fprintf(fig.out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"620\" "
 		"height=\"420\">\n<style>svg{background:#fff;font:13px "
@@ -147,9 +140,12 @@ void svg_close(void)
 		"path[style]{stroke-width:2;stroke-linecap:round}"
 		".m{text-anchor:middle}.e{text-anchor:end}"
 		"@media(prefers-color-scheme:dark){svg{background:#111}"
-		"text{fill:#ddd}}</style>\n"
-		"<g transform=\"translate(80,45)\"><text y=\"-15\">%s</text>\n",
-		fig.s->title);
+		"text{fill:#ddd}}</style>\n<g transform=\"translate(80,45)\">"
+		"<text y=\"-15\">%s</text><text class=\"m\" x=\"160\" "
+		"y=\"360\">"
+		"%s</text><text class=\"m\" transform=\"translate(-60,160)"
+		"rotate(-90)\">%s</text>\n",
+		fig.title, fig.label[0], fig.label[1]);
 	for (int y = 0; fig.n && y < 2; y++)
 		draw_axis(y);
 	for (unsigned i = 0; i < fig.n; i++) {
@@ -160,19 +156,20 @@ void svg_close(void)
 			"<path style=\"stroke:hsl(%u,75%%,45%%)\" d=\"", hue);
 		for (unsigned k = 0; k < c->n; k++)
 			fprintf(fig.out, "%c%.2f,%.2f", k ? 'L' : 'M',
-				place(0, c->at[k][0]),
-				SIZE - place(1, c->at[k][1]));
+				place(0, c->at[k][0]), place(1, c->at[k][1]));
 		/* A single point is a dot. */
 		fprintf(fig.out, "h0\"><title>%s</title></path>\n", c->name);
 		if (i <= LEGEND)
 			fprintf(fig.out,
-				"<text x=\"%d\" y=\"%u\" style=\"fill:hsl("
+				"<text x=\"335\" y=\"%u\" style=\"fill:hsl("
 				"%u,75%%,45%%)\">%s</text>\n",
-				SIZE + 15, 17 * i + 12, hue,
+				17 * i + 12, hue,
 				i < LEGEND ? c->name : "and more");
 	}
 	fprintf(fig.out, "</g></svg>\n");
-	if (ferror(fig.out) || fflush(fig.out) ||
+	if (!fig.n)
+		cli_warn("%s: there is nothing to draw", fig.path);
+	if (fflush(fig.out) || ferror(fig.out) ||
 	    (fig.out != stdout && fclose(fig.out)))
 		cli_fail("%s: %s", fig.path, strerror(errno));
 }

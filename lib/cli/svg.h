@@ -5,15 +5,11 @@
 
 #include <stdbool.h>
 
-/* What is x and what is y has the indexes 0 and 1. */
-struct svg {
-	const char *title, *label[2];
-	bool log[2]; /* without what is not above 0 */
-};
-
 /* Opens a file, "-" is stdout, which is refused where rows have it. NULL: there
- * is no figure. Exits on errors, as all of these do. *s is static. */
-void svg_open(const char *path, const struct svg *s, bool rows);
+ * is no figure. Exits on errors, as all of these do. label: of the axes x and
+ * y; log: they are logarithmic, without what is not above 0. */
+void svg_open(const char *path, bool rows, const char *title,
+	      const char *const label[2], const bool log[2]);
 
 /* Adds a point to the curve of this name, which has no character of XML. */
 void svg_point(const char *curve, double x, double y);

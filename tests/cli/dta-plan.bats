@@ -245,9 +245,6 @@ figures() {
 	# 2 copies at a load of 0.1 leave 3.3 % of the oldest (DTA 4).
 	plan fleet --switches 1 --rate 1 --flows 1M --copies 2 --want 0.9671415
 	figures | jq -e '.load * 1000 | round == 100'
-	# DTA 6.5: 16 bytes and more are bound by 100 Gb/s, less by messages.
-	plan fleet --switches 1 --rate 1 --flows 1 --stride packed --value 200
-	figures | jq -e '.nic_messages_s == (1e11 / 8 / (98 + 204) | round)'
 }
 
 @test "fleet: what bounds it, what a loss costs, what moves" {

@@ -51,16 +51,16 @@ topmost() {
 	drawn plan.svg 4 20
 	[ "$(jq -s 'max_by(.bytes_per_flow) | [.copies, .success]' -c rows)" = \
 		"[1,0.99]" ]
-	topmost "1 copy" 19
+	topmost "copies 1" 19
 	# The axis is logarithmic, from 20 to 1000.
-	jq -se --slurpfile rows rows 'map(select(.name == "3 copies"))[0].at as $at |
+	jq -se --slurpfile rows rows 'map(select(.name == "copies 3"))[0].at as $at |
 		[$rows[] | select(.copies == 3).bytes_per_flow] as $v |
 		all(range(20); 320 * (1 - ($v[.] / 20 | log) / (50 | log)) - $at[.][1] |
 			fabs < 0.01)' curves
 	dta-plan keywrite --load 0.1:2:0.1 --svg load.svg -o ndjson >rows
 	drawn load.svg 4 20
 	[ "$(jq -s 'max_by(.success) | [.copies, .load]' -c rows)" = "[4,0.1]" ]
-	topmost "4 copies" 0
+	topmost "copies 4" 0
 	# One point is a dot, in a plot of some size.
 	dta-plan keywrite --load 1 -n 2 --svg one.svg
 	drawn one.svg 1 1
