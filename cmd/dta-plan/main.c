@@ -202,7 +202,6 @@ static int print_copies(struct rows *r, const struct opts *o)
 	const struct range *only = &o->range[DIM_COPIES];
 	unsigned n = only->n ? only->n : HASH_COPIES, best;
 	struct size s = size_for(o, o->at[DIM_LOAD]);
-	double success;
 	char name[32];
 	int rc = 0;
 
@@ -214,13 +213,9 @@ static int print_copies(struct rows *r, const struct opts *o)
 
 		if (o->at[DIM_WANT] >= 0)
 			s = size_for(o, plan_largest_load(&p, o->at[DIM_WANT]));
-		success = plan_success(&p, s.load);
 		snprintf(name, sizeof(name), "copies %u", copies);
-		if (o->at[DIM_WANT] < 0)
-			svg_point(name, s.load, success);
-		else
-			svg_point(name, success,
-				  (double)slot_stride(o) / s.load);
+		svg_point(name, (double)slot_stride(o) / s.load,
+			  plan_success(&p, s.load));
 		rc = print_row(r, o, &s, copies, best);
 	}
 	return rc;
@@ -246,24 +241,21 @@ static int print_each(struct rows *r, struct opts *o, enum dim dim)
 
 int main(int argc, char **argv)
 {
-	static const char *const labels[][2] = {{"keys a slot", "success"},
-						{"success", "bytes a key"}};
-	static const bool log[][2] = {{false}, {false, true}};
+	static const char *const labels[] = {"bytes a key", "success"};
+	static const bool log[] = {true, false};
 	static struct opts o;
-	bool want;
 	struct rows *r;
 	int rc;
 
 	cli_start(&program);
 	o = options_read(argc, argv);
-	want = o.range[DIM_WANT].n;
 	r = o.layout ? NULL
 		     : cli_rows(o.fmt, o.cores	 ? &cores_schema
 				       : o.fleet ? &fleet_schema
 						 : &plans);
 	if (!r && !o.layout)
 		cli_fail("%s", strerror(ENOMEM));
-	svg_open(o.svg, true, "Success of queries", labels[want], log[want]);
+	svg_open(o.svg, true, "Success of queries", labels, log);
 	rc = o.cores ? cores_rows(r, &o) : print_each(r, &o, 0);
 	rows_close(r);
 	svg_close();

@@ -103,7 +103,7 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 	out->dta_name = o->dta;
 	if (o->dta && dta_open(&out->dta, o->dta, &err) < 0)
 		cli_error(o->dta, &err);
-	svg_open(o->svg, false, "Latencies of nodes and paths", labels, log);
+	svg_open(o->svg, o->rows || o->top.top, "Latencies", labels, log);
 	if (!(out->screen = cli_stream(o->format)))
 		cli_fail("out of memory");
 	for (unsigned i = 0, n = 0; i < ROWS_KINDS; i++, n = 0) {

@@ -298,12 +298,8 @@ struct opts options_read(int argc, char **argv)
 		    !o.live.duration_ns && !o.live.count)
 			o.live.duration_ns = o.top.every_ns;
 	}
-	if ((o.top.top || o.rows) &&
-	    (is_stdout(o.write) || is_stdout(o.dta) || is_stdout(o.svg)))
-		cli_refuse("--%s: %s",
-			   is_stdout(o.write) ? "write"
-			   : is_stdout(o.dta) ? "dta"
-					      : "svg",
+	if ((o.top.top || o.rows) && (is_stdout(o.write) || is_stdout(o.dta)))
+		cli_refuse("--%s: %s", is_stdout(o.write) ? "write" : "dta",
 			   o.top.top ? "the table goes to stdout already"
 				     : "rows go to stdout already; say --rows "
 				       "none");

@@ -9,14 +9,15 @@
 #include "cli/cli.h"
 
 enum {
-	SIZE = 320,  /* of the plot, as high as wide */
-	LEGEND = 18, /* curves that are named */
+	SIZE = 320,    /* of the plot, as high as wide */
+	LEGEND = 18,   /* curves that are named */
+	POINTS = 1000, /* of a curve: the first ones */
 };
 
 struct curve {
 	char name[64];
 	unsigned n;
-	double (*at)[2]; /* log10 on a logarithmic axis */
+	double at[POINTS][2]; /* log10 on a logarithmic axis */
 };
 
 static struct {
@@ -44,14 +45,6 @@ void svg_open(const char *path, bool rows, const char *title,
 		cli_fail("%s: %s", path, strerror(errno));
 }
 
-/* Room for one element behind n: it doubles at each power of two. */
-static void *grow(void *p, unsigned n, size_t size)
-{
-	if (!(n & (n - 1)) && !(p = realloc(p, (2 * (size_t)n + 1) * size)))
-		cli_fail("out of memory");
-	return p;
-}
-
 void svg_point(const char *name, double x, double y)
 {
 	double at[2] = {x, y};
@@ -65,28 +58,19 @@ void svg_point(const char *name, double x, double y)
 	while (i && strcmp(fig.curve[i - 1].name, name) != 0)
 		i--; /* most often the last one */
 	if (!i) {
-		fig.curve = grow(fig.curve, fig.n, sizeof(*c));
 		i = ++fig.n;
-		fig.curve[i - 1] = (struct curve){.n = 0};
+		if (!(fig.curve = realloc(fig.curve, i * sizeof(*c))))
+			cli_fail("out of memory");
+		fig.curve[i - 1].n = 0;
 		snprintf(fig.curve[i - 1].name, sizeof(c->name), "%s", name);
 	}
 	c = &fig.curve[i - 1];
-	c->at = grow(c->at, c->n, sizeof(*c->at));
-	for (int k = 0; k < 2; k++) {
+	for (int k = 0; k < 2 && c->n < POINTS; k++) {
 		fig.low[k] = fmin(fig.low[k], at[k]);
 		fig.high[k] = fmax(fig.high[k], at[k]);
 		c->at[c->n][k] = at[k];
 	}
-	c->n++;
-}
-
-/* Ticks are multiples of step; on a logarithmic axis 1, 2, 5, 10 and so on. */
-static double tick(bool log, double step, double k)
-{
-	static const double part[] = {0, 0.30103, 0.69897};
-	double decade = floor(k / 3);
-
-	return log ? decade + part[(int)(k - 3 * decade)] : k * step;
+	c->n += c->n < POINTS;
 }
 
 /* Where a value is on an axis: from the left, or from above. */
@@ -97,35 +81,32 @@ static double place(int y, double v)
 	return y ? SIZE - at : at;
 }
 
-/* Makes the ends of an axis ticks, and draws it. */
+/* Makes the ends of an axis ticks, and draws it; a logarithmic one has a tick a
+ * decade. */
 static void draw_axis(int y)
 {
-	bool log = fig.log[y];
 	double low = fig.low[y], range = fig.high[y] - low, ten, step, k, last;
 
 	range = range > fabs(low) / 1000 ? range : low != 0 ? fabs(low) : 1;
 	ten = pow(10, floor(log10(range / 5))) * (1 + 1e-9);
-	step = log		   ? 1 / 3.0
-	       : range <= 10 * ten ? 2 * ten
-	       : range <= 25 * ten ? 5 * ten
+	step = range <= 8 * ten	   ? ten
+	       : range <= 18 * ten ? 2 * ten
+	       : range <= 40 * ten ? 5 * ten
 				   : 10 * ten;
-	k = floor(low / step + (log ? 0.1 : 1e-6));
-	k -= tick(log, step, k) > low + 1e-5; /* 1, 2, 5 are no thirds */
-	for (last = k + 1; tick(log, step, last) < fig.high[y] - step / 1e5;)
-		last++;
-	fig.low[y] = tick(log, step, k);
-	fig.high[y] = tick(log, step, last);
-	for (bool all = last - k < 9; k <= last; k++) {
-		double v = tick(log, step, k), at = place(y, v);
+	step = fig.log[y] ? fmax(round(step), 1) : step;
+	k = floor(low / step + 1e-6);
+	last = fmax(ceil(fig.high[y] / step - 1e-6), k + 1);
+	fig.low[y] = k * step;
+	fig.high[y] = last * step;
+	for (; k <= last; k++) {
+		double at = place(y, k * step);
 
-		fprintf(fig.out, "<path d=\"M%.1f,%.1f%c320\"/>\n", y ? 0 : at,
-			y ? at : 0, y ? 'h' : 'v');
-		if (all || !log || fmod(k, 3) == 0)
-			fprintf(fig.out,
-				"<text class=\"%c\" x=\"%.1f\" y=\"%.1f\">%.6g"
-				"</text>\n",
-				y ? 'e' : 'm', y ? -6 : at,
-				y ? at + 4 : SIZE + 18, log ? pow(10, v) : v);
+		fprintf(fig.out,
+			"<path d=\"M%.1f,%.1f%c320\"/><text class=\"%c\" "
+			"x=\"%.1f\" y=\"%.1f\">%.6g</text>\n",
+			y ? 0 : at, y ? at : 0, y ? 'h' : 'v', y ? 'e' : 'm',
+			y ? -6 : at, y ? at + 4 : SIZE + 18,
+			fig.log[y] ? pow(10, k * step) : k * step);
 	}
 }
 
