@@ -72,6 +72,7 @@ static const struct cli_option options[] = {
 	CLI_SOCKET_OPTIONS(struct opts),
 	{'o', "output", "FORMAT", "ledger as text, csv or ndjson", CLI_FORMAT,
 	 AT(format)},
+	CLI_TIME_OPTION(.needs = "--notify"),
 	{'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(quiet)},
 	{0},
 };

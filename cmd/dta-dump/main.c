@@ -26,6 +26,7 @@ static const char table_verbs[] = "region snapshot digest";
 static const struct cli_option options[] = {
 	{'o', "output", "FORMAT", "rows as text (default), csv or ndjson",
 	 CLI_FORMAT, AT(format)},
+	CLI_TIME_OPTION(.verbs = "packets regions"),
 	{'c', "count", "N", "packets: the first N only", CLI_SIZE, AT(count),
 	 .verbs = "packets"},
 	{'F', "format", "F", "packets: dta1 (default), dta0a, dta0b", CLI_WORD,

@@ -128,8 +128,11 @@ static void print_cell(struct outbuf *o, const struct row_batch *b, unsigned f)
 static int print_line(struct row_sink *sink, struct row_batch *b)
 {
 	static struct outbuf o;
+	static struct row_styled *styled;
 
 	(void)sink;
+	if (!(b = row_restyle(&styled, b)))
+		return -ENOMEM;
 	o.out = stdout;
 	for (unsigned f = 0; f < SHOW_FIELDS; f++)
 		if (f != SHOW_REASON)

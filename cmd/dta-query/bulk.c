@@ -35,7 +35,7 @@ _Static_assert((int)VERB_COLUMN + (int)VERB_COLUMNS_MAX + (int)ORIGIN_FIELDS <=
 	       "room for all columns of any subcommand");
 
 static const struct row_field key_fields[VERB_COLUMN] = {
-	[KEY] = {"key", ROW_STR, 0},
+	[KEY] = {"key", ROW_STR, 0, .flow = 1},
 	[ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
 };
 

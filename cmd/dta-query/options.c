@@ -115,6 +115,7 @@ static const struct cli_option options[] = {
 	 CLI_CALL, .read = read_as},
 	{'o', "output", "FORMAT", "rows as text (default), csv or ndjson",
 	 CLI_FORMAT, AT(format)},
+	CLI_FLOW_OPTION(),
 	{0, "summary", NULL, "one row: asked, found, not found", CLI_FLAG,
 	 AT(summary), .verbs = with_rows},
 	{'j', "cores", "N", "ask on so many cores at once (default 1)", CLI_U64,

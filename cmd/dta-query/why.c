@@ -28,7 +28,7 @@ enum field {
 };
 
 static const struct row_field fields[FIELDS] = {
-	[KEY] = {"key", ROW_STR, 0},
+	[KEY] = {"key", ROW_STR, 0, .flow = 1},
 	[COPY] = {"copy", ROW_U64, 4},
 	[UNIT] = {"unit", ROW_U64, 10},
 	[HOLDS] = {"holds", ROW_STR, 11, ROW_TAG},

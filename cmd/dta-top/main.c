@@ -135,6 +135,7 @@ static const struct cli_option options[] = {
 	 AT(prometheus)},
 	{'o', "output", "FORMAT", "rows as text, csv or ndjson", CLI_FORMAT,
 	 AT(format), .needs = "--once|--check"},
+	CLI_TIME_OPTION(.needs = "--once"),
 	{0},
 };
 

@@ -157,6 +157,8 @@ static const struct cli_option options[] = {
 	CLI_PROMISCUOUS_OPTION(struct opts),
 	{'o', "output", "FORMAT", "rows and ledger as text, csv or ndjson",
 	 CLI_FORMAT, AT(format)},
+	CLI_TIME_OPTION(.rare = true),
+	CLI_FLOW_OPTION(.rare = true),
 	{'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(quiet)},
 	{0},
 };

@@ -76,7 +76,7 @@ enum {
 };
 
 static const struct row_field flow_fields[] = {
-	[F_FLOW] = {"flow", ROW_STR, 36},
+	[F_FLOW] = {"flow", ROW_STR, 36, .flow = 1},
 	[F_PACKETS] = {"packets", ROW_U64, 8},
 	[F_BYTES] = {"bytes", ROW_U64, 10, ROW_VALUE, "bytes"},
 	[F_LATENCY] = {"flow_latency", ROW_U64, 12, ROW_VALUE, "ns"},

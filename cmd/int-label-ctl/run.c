@@ -151,6 +151,8 @@ static const struct cli_option options[] = {
 	 CLI_STR, AT(exec)},
 	{'o', "output", "FORMAT", "rows and ledger as text, csv or ndjson",
 	 CLI_FORMAT, AT(format)},
+	CLI_TIME_OPTION(),
+	CLI_FLOW_OPTION(),
 	{'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(quiet)},
 	{0},
 };
@@ -441,7 +443,7 @@ static const struct row_field link_fields[] = {
 };
 
 static const struct row_field path_fields[] = {
-	{"flow", ROW_STR, 40, ROW_TAG},
+	{"flow", ROW_STR, 40, ROW_TAG, .flow = 1},
 	{"time", ROW_TIME, 20, ROW_WHEN},
 	{"packets", ROW_U64, 8, .spare = 1},
 	{"hops", ROW_U64, 4},

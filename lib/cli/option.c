@@ -156,6 +156,24 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
 	}
 }
 
+int cli_read_time_form(void *opts, const char *text, struct error *why)
+{
+	(void)opts;
+	row_style.iso_time = !strcmp(text, "iso");
+	return row_style.iso_time || !strcmp(text, "unix")
+		       ? 0
+		       : error_set(why, -EINVAL, "is not unix or iso");
+}
+
+int cli_read_split_flow(void *opts, const char *text, struct error *why)
+{
+	(void)opts;
+	(void)text;
+	(void)why;
+	row_style.split_flow = true;
+	return 0;
+}
+
 uint64_t cli_u64(const char *what, const char *text, uint64_t min, uint64_t max)
 {
 	struct error why;

@@ -56,6 +56,20 @@ struct cli_option {
 #define CLI_AT(opts, field)                                                    \
 	.at = offsetof(opts, field), .width = sizeof(((opts *)0)->field)
 
+/* Options beside --output for programs whose rows have times, and flows; with
+ * further fields of struct cli_option. */
+/* clang-format off */
+#define CLI_TIME_OPTION(...)                                                   \
+	{ 0, "time", "FORM", "times in rows: unix (seconds, the default), iso",\
+	  CLI_CALL, .read = cli_read_time_form, __VA_ARGS__ }
+#define CLI_FLOW_OPTION(...)                                                   \
+	{ 0, "split-flow", NULL,                                               \
+	  "flows as columns src, sport, dst, dport, proto",                    \
+	  CLI_CALL, .read = cli_read_split_flow, __VA_ARGS__ }
+/* clang-format on */
+int cli_read_time_form(void *opts, const char *text, struct error *why);
+int cli_read_split_flow(void *opts, const char *text, struct error *why);
+
 /* Options of which one at most may be given. */
 struct cli_group {
 	const char *names; /* "-r -i" */

@@ -141,6 +141,7 @@ struct text_table {
 	struct column *column;
 	char **cell;	 /* the texts of a batch */
 	struct outbuf o; /* for cells */
+	struct row_styled *styled;
 };
 
 /* The rows of cli_rows(); at exit, those that it still holds are printed. */
@@ -315,9 +316,12 @@ static int print_rows(struct text_table *t, unsigned rows)
 static int table_put(struct row_sink *sink, struct row_batch *b)
 {
 	struct text_table *t = (struct text_table *)sink;
-	size_t cells = (size_t)b->rows * b->schema->n;
+	size_t cells;
 	int rc = -ENOMEM;
 
+	if (!(b = row_restyle(&t->styled, b)))
+		return rc;
+	cells = (size_t)b->rows * b->schema->n;
 	if (t->s != b->schema) { /* rows of another kind */
 		free(t->column);
 		t->header_printed = false;
@@ -359,11 +363,12 @@ static int table_close(struct row_sink *sink)
 	if (!t->live)
 		unprinted = NULL;
 	free(t->column);
+	row_styled_free(t->styled);
 	free(t);
 	return 0;
 }
 
-static struct text_table *table_open(bool live)
+static struct row_sink *table_open(bool live)
 {
 	struct text_table *t = calloc(1, sizeof(*t));
 	unsigned lines;
@@ -374,7 +379,7 @@ static struct text_table *table_open(bool live)
 	t->live = live;
 	t->colour = tty_colour(STDOUT_FILENO);
 	tty_size(&t->room, &lines);
-	return t;
+	return &t->sink;
 }
 
 static bool shows_rows;
@@ -386,35 +391,21 @@ bool cli_shows_rows(void)
 
 struct row_sink *cli_stream(enum row_format fmt)
 {
-	struct text_table *t;
-
 	shows_rows = shows_rows || isatty(STDOUT_FILENO);
-	if (fmt != ROW_TEXT || !isatty(STDOUT_FILENO))
-		return stream_sink_open(stdout, fmt, true, true);
-	t = table_open(true);
-	return t ? &t->sink : NULL;
+	return fmt != ROW_TEXT || !isatty(STDOUT_FILENO)
+		       ? stream_sink_open(stdout, fmt, true, true)
+		       : table_open(true);
 }
 
 struct rows *cli_rows(enum row_format fmt, const struct schema *s)
 {
 	static bool hooked;
-	struct text_table *t;
-	struct rows *r;
 
 	shows_rows = shows_rows || isatty(STDOUT_FILENO);
 	if (fmt != ROW_TEXT || !isatty(STDOUT_FILENO))
 		return rows_print(stdout, fmt, s, true);
-	if (!(t = table_open(false)))
-		return NULL;
-	r = rows_open(&t->sink, s, SCREENFUL);
-	if (!r) {
-		table_close(&t->sink);
-		return NULL;
-	}
-	r->own = true;
 	if (!hooked)
 		atexit(print_rest);
 	hooked = true;
-	unprinted = r;
-	return r;
+	return unprinted = rows_open_own(table_open(false), s, SCREENFUL);
 }

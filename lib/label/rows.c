@@ -59,7 +59,7 @@ static const struct row_field port_fields[] = {
 
 static const struct row_field hop_fields[] = {
 	{"time", ROW_TIME, 20, ROW_WHEN},
-	{"flow", ROW_STR, 40, ROW_TAG},
+	{"flow", ROW_STR, 40, ROW_TAG, .flow = 1},
 	{"hop", ROW_U64, 3, ROW_TAG},
 	{"hops", ROW_U64, 4, .spare = 1},
 	{"device", ROW_U64, 6, ROW_TAG},

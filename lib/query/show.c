@@ -383,6 +383,8 @@ static unsigned find_column(struct show_columns *all, const struct show_part *p,
 		.type = type,
 		.unit = p->unit,
 		.width = width,
+		.flow = p->render.key == KEY_FLOW4 ||
+			p->render.key == KEY_FLOW6,
 	};
 	return all->n++;
 }

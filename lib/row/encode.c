@@ -314,6 +314,7 @@ struct stream_sink {
 	bool mixed; /* of several schemas: NDJSON says which */
 	const struct schema *schema; /* of e */
 	struct encoder *e;
+	struct row_styled *styled;
 	struct outbuf o;
 };
 
@@ -335,7 +336,8 @@ static int use_schema(struct stream_sink *s, const struct schema *to)
 static int stream_put(struct row_sink *sink, struct row_batch *b)
 {
 	struct stream_sink *s = (struct stream_sink *)sink;
-	int rc = use_schema(s, b->schema);
+	int rc = (b = row_restyle(&s->styled, b)) ? use_schema(s, b->schema)
+						  : -ENOMEM;
 
 	for (unsigned i = 0; !rc && i < b->rows; i++) {
 		encoder_row(s->e, &s->o, b, i);
@@ -362,6 +364,7 @@ static int stream_close(struct row_sink *sink)
 	int rc = s->o.err;
 
 	encoder_close(s->e);
+	row_styled_free(s->styled);
 	free(s);
 	return rc;
 }

@@ -164,17 +164,22 @@ struct rows *rows_open(struct row_sink *sink, const struct schema *s,
 	return r;
 }
 
-struct rows *rows_print(FILE *out, enum row_format fmt, const struct schema *s,
-			bool head)
+struct rows *rows_open_own(struct row_sink *sink, const struct schema *s,
+			   unsigned batch_rows)
 {
-	struct row_sink *sink = stream_sink_open(out, fmt, head, false);
-	struct rows *r = sink ? rows_open(sink, s, 1) : NULL;
+	struct rows *r = sink ? rows_open(sink, s, batch_rows) : NULL;
 
 	if (r)
 		r->own = true;
 	else if (sink)
 		sink->close(sink);
 	return r;
+}
+
+struct rows *rows_print(FILE *out, enum row_format fmt, const struct schema *s,
+			bool head)
+{
+	return rows_open_own(stream_sink_open(out, fmt, head, false), s, 1);
 }
 
 static int put_batch(struct rows *r)

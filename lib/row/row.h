@@ -48,6 +48,7 @@ struct row_field {
 	const char *good; /* as text: any other value is shown to people as
 			     something wrong; NULL: none is */
 	bool spare;	  /* left out first where there is no room for all */
+	bool flow;	  /* a text that key_format() wrote of a flow */
 };
 
 static inline bool row_is_number(const struct row_field *f)
@@ -210,6 +211,21 @@ bool encode_is_null(const struct row_cell *c);
 struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head,
 				  bool mixed);
 
+/* How streams and tables on a terminal show what databases, and files beside
+ * them, always have alike. Set once, before the first row. */
+extern struct row_style {
+	bool iso_time;	 /* UTC: 2026-11-29T02:39:38.123456789Z */
+	bool split_flow; /* columns src, sport, dst, dport, proto; what is no
+			    flow stands in src. Of the first flow of a row */
+} row_style;
+
+/* For sinks: the batch in that style, valid until the next one: b itself if
+ * there is none. *list, NULL at first, is what row_styled_free() frees. NULL:
+ * no memory. */
+struct row_styled;
+struct row_batch *row_restyle(struct row_styled **list, struct row_batch *b);
+void row_styled_free(struct row_styled *list);
+
 /* --- rows, field by field ------------------------------------------------- */
 
 /* The row in hand is the batch's; the rest is private. */
@@ -225,6 +241,10 @@ struct rows {
  * batch_rows, and by rows_flush(). NULL: no memory. */
 struct rows *rows_open(struct row_sink *sink, const struct schema *s,
 		       unsigned batch_rows);
+
+/* The same, which closes the sink: here, if there is no memory. NULL: none. */
+struct rows *rows_open_own(struct row_sink *sink, const struct schema *s,
+			   unsigned batch_rows);
 
 /* The same on a stream of the caller's, each row at once; a program that prints
  * several kinds of rows opens several. The header is written before the first

@@ -18,7 +18,7 @@ static const struct row_field event_fields[] = {
 	{"queue", ROW_U64, 5, ROW_TAG},
 	{"buffer", ROW_U64, 6, ROW_TAG, .spare = true},
 	{"hw_id", ROW_U64, 5, ROW_TAG, .spare = true},
-	{"flow", ROW_STR, 36},
+	{"flow", ROW_STR, 36, .flow = 1},
 	{"value", ROW_U64, 10},
 	{"reference", ROW_U64, 10, .spare = 1},
 	{"threshold", ROW_U64, 10, .spare = 1},
@@ -34,7 +34,7 @@ static const struct row_field value_fields[] = {
 	{"egress", ROW_U64, 6, ROW_TAG},
 	{"queue", ROW_U64, 5, ROW_TAG},
 	{"buffer", ROW_U64, 6, ROW_TAG, .spare = true},
-	{"flow", ROW_STR, 36},
+	{"flow", ROW_STR, 36, .flow = 1},
 	{"value", ROW_U64, 10},
 	{"path", ROW_LIST, 0, .spare = true},
 };
@@ -42,7 +42,7 @@ static const struct row_field value_fields[] = {
 static const struct row_field flow_fields[] = {
 	{"time", ROW_TIME, 20, ROW_WHEN},
 	{"reason", ROW_STR, 7, ROW_TAG, .spare = 1},
-	{"flow", ROW_STR, 36},
+	{"flow", ROW_STR, 36, .flow = 1},
 	{"packets", ROW_U64, 8},
 	{"bytes", ROW_U64, 10, ROW_VALUE, "bytes"},
 	{"first", ROW_TIME, 20, .spare = 1},
@@ -54,7 +54,7 @@ static const struct row_field flow_fields[] = {
 
 static const struct row_field hop_fields[] = {
 	{"time", ROW_TIME, 20, ROW_WHEN},
-	{"flow", ROW_STR, 36},
+	{"flow", ROW_STR, 36, .flow = 1},
 	{"hop", ROW_U64, 3},
 	{"node", ROW_U64, 6, ROW_TAG},
 	{"egress", ROW_U64, 6, ROW_TAG},
@@ -102,7 +102,7 @@ static const struct row_field snapshot_fields[] = {
 	{"node", ROW_U64, 6, ROW_TAG},
 	{"schema", ROW_U64, 8, ROW_TAG, .spare = true},
 	{"namespace", ROW_U64, 9, ROW_TAG, .spare = true},
-	{"flow", ROW_STR, 36},
+	{"flow", ROW_STR, 36, .flow = 1},
 	{"hop", ROW_U64, 3},
 	{"data", ROW_BYTES, 8},
 };

@@ -53,6 +53,66 @@ blame() {
 	[ "${stderr_lines[1]}" = "dta-gen: --copies: argument missing" ]
 }
 
+# Two CSV files have the same rows, the second one in the other style.
+same_rows() { # want got
+	python3 - "$1" "$2" <<-'END'
+		import csv, datetime, sys
+		want, got = (list(csv.DictReader(open(f))) for f in sys.argv[1:])
+		assert len(want) == len(got) > 0
+		for w, g in zip(want, got):
+		    for k in ('flow', 'key'):
+		        if k in w and w[k]:
+		            e = [f'[{a}]' if ':' in a else a for a in (g['src'], g['dst'])]
+		            assert w.pop(k) == '%s:%s>%s:%s/%s' % (
+		                e[0], g['sport'], e[1], g['dport'], g['proto'])
+		    for k, v in w.items():
+		        if v != g.get(k, ''):
+		            s, ns = v.split('.')
+		            t = datetime.datetime.fromtimestamp(int(s), datetime.timezone.utc)
+		            assert g[k] == t.strftime('%Y-%m-%dT%H:%M:%S.') + ns + 'Z', (k, v, g[k])
+	END
+}
+
+@test "--time iso, --split-flow: the same rows" {
+	dta-gen int -q --flows 9 --ipv6 40 -c 60 -w int.pcap
+	for kind in event flow hop; do
+		rm -f int_*.csv
+		int-collect -q -r int.pcap -R $kind -o csv >want
+		int-collect -q -r int.pcap -R $kind -o csv --time iso --split-flow \
+			-x 'file:%m.csv?format=csv' >got
+		same_rows want got
+		run ! cmp -s want got
+		cmp want int_$kind.csv
+	done
+	int-collect -q -r int.pcap --top flows -o csv >want
+	int-collect -q -r int.pcap --top flows -o csv --time iso --split-flow >got
+	same_rows want got
+	int-collect -q -r int.pcap -R flow -o ndjson --time iso --split-flow |
+		jq -e '(.time | fromdateiso8601?) // (.time | test("^2023-11-14T.*Z$"))
+			and (.sport | type) == "number" and has("flow") == false' >jq
+	dta-dump packets int.pcap -o csv >want
+	dta-dump packets int.pcap -o csv --time iso >got
+	head -1 want | diff - <(head -1 got)
+	grep -q '^1,2023-11-14T22:13:20.[0-9]\{9\}Z,' got
+	[[ $(dta-dump packets int.pcap -c 1 --time iso) == "1 2023-11-14T"*"Z "* ]]
+	run -2 --separate-stderr dta-dump packets int.pcap --time local
+	[ "$stderr" = "dta-dump: --time: 'local' is not unix or iso" ]
+}
+
+@test "--split-flow of keys, on one core and on two" {
+	NAME=dta-test-$$-split
+	dta-collect --create --layout "$EXAMPLES/int-path.ini" --region "$NAME" -q
+	dta-gen int-path -q --flows 200 --ipv6 30 --truth t.csv -w - |
+		dta-translate -q -r - --region "$NAME"
+	for cores in 1 2; do
+		dta-query keywrite -q --region "$NAME" --keys t.csv -o csv >want
+		dta-query keywrite -q --region "$NAME" --keys t.csv -o csv \
+			--split-flow -j $cores >got
+		same_rows want got
+	done
+	dta-collect --remove --region "$NAME" -q
+}
+
 @test "--help-all stays within 80 columns, and starts options in one column" {
 	for p in "${PROGRAMS[@]}"; do
 		"$p" --help-all >help

@@ -447,12 +447,57 @@ static void test_mixed(void)
 	free(text);
 }
 
+/* Times before 1970, flows that are none; other cells stay as they are. */
+static void test_style(void)
+{
+	static const struct row_field fields[] = {
+		{"time", ROW_TIME},
+		{"flow", ROW_STR, .flow = 1},
+		{"path", ROW_LIST},
+		{"key", ROW_STR, .flow = 1},
+	};
+	static const struct schema s = {"styled", fields, 4};
+	static const char *const flow[] = {"10.0.0.1:1>10.0.0.2:65535/17",
+					   "[::1]:443>[fd00::a]:2/tcp",
+					   "7@10.0.0.1:1>10.0.0.2:2/udp",
+					   "10.0.0.1",
+					   "a>b:1/c",
+					   "1:2>3/4:",
+					   "",
+					   NULL};
+	FILE *out = open_memstream(&text, &text_len);
+	struct rows *r = rows_print(out, ROW_CSV, &s, true);
+
+	row_style = (struct row_style){true, true};
+	for (unsigned i = 0; i < sizeof(flow) / sizeof(flow[0]); i++) {
+		if (i < 2)
+			row_time(r, 0, i ? -1 : 1764383978123456789);
+		row_str(r, 1, flow[i]);
+		row_list(r, 2, (const uint64_t[]){7, 8}, i < 1 ? 2 : 0);
+		row_str(r, 3, i ? NULL : "1.1.1.1:1>2.2.2.2:2/tcp");
+		row_end(r);
+	}
+	rows_close(r);
+	fclose(out);
+	row_style = (struct row_style){false, false};
+	TEST(!strcmp(text,
+		     "time,src,sport,dst,dport,proto,path,key\n"
+		     "2025-11-29T02:39:38.123456789Z,10.0.0.1,1,10.0.0.2,"
+		     "65535,17,\"7,8\",1.1.1.1:1>2.2.2.2:2/tcp\n"
+		     "1969-12-31T23:59:59.999999999Z,::1,443,fd00::a,2,tcp,,\n"
+		     ",7@10.0.0.1,1,10.0.0.2,2,udp,,\n"
+		     ",10.0.0.1,,,,,,\n,a>b:1/c,,,,,,\n,1:2>3/4:,,,,,,\n"
+		     ",\"\",,,,,,\n,,,,,,,\n"));
+	free(text);
+}
+
 int main(void)
 {
 	test_times();
 	test_batches();
 	test_kinds();
 	test_mixed();
+	test_style();
 	test_formats();
 	test_strings();
 	test_bad_utf8();
