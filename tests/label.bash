@@ -65,7 +65,7 @@ datagram_to() { # COMMAND HOP
 		#!/usr/bin/env python3
 		import os, socket, sys
 		socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(
-		    sys.stdin.buffer.read(), "$2" + os.environ["LABEL_DEVICE"])
+		    sys.stdin.buffer.read(), "$2" + os.environ["LABEL_NODE"])
 		open("told", "w")
 	END
 	chmod +x "$1"

@@ -31,7 +31,7 @@ static const struct {
 	{"count", CSV_COUNT},	    {"value", CSV_VALUE},
 	{"time", CSV_TIME},	    {"table", CSV_TABLE},
 	{"kind", CSV_KIND},	    {"copies", CSV_COPIES},
-	{"answer", CSV_ANSWER},
+	{"answer", CSV_ANSWER},	    {"node", CSV_SWITCH},
 };
 
 static const char truth_head[] = "table,kind,key,hop,path_len,copies,value";

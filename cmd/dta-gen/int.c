@@ -3,8 +3,8 @@
  * int.c - dta-gen int. --truth is CSV, a row for each node of each packet, the
  * first node first; fields that --instructions does not ask for are empty:
  *
- *     packet,time,flow,hops,hop,node,ingress,egress,latency,queue,occupancy,
- *     ingress_time,egress_time,utilization,buffer,buffer_occupancy
+ *     packet,time,flow,hops,hop,node,ingress_port,port,latency,queue,
+ *     occupancy,ingress_time,egress_time,utilization,buffer,buffer_occupancy
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -137,9 +137,9 @@ static const struct cli_option options[] = {
 	  .was = "-R" },
 	{ 0, "hops", "H", "nodes on each path, 1 to 32 (the fat tree's)",
 	  CLI_U64, AT(gen.hops), .min = 1, .max = INBAND_HOPS_MAX },
-	{ 0, "switches", "N", "with --hops: in the network (80)",
+	{ 0, "nodes", "N", "with --hops: in the network (80)",
 	  CLI_U64, AT(switches), .min = 1, .max = 1 << 20, .needs = "--hops",
-	  .rare = true },
+	  .rare = true, .was = "--switches" },
 	{ 0, "spikes", "N",
 	  "steady values, but for N packets a second ten times as long at a "
 	  "node",
@@ -327,7 +327,7 @@ void int_options_read(struct gen *g, int argc, char **argv)
 	if (o->form == FORM_IOAM && !g->o.from)
 		g->o.ipv6 = 100; /* IOAM is made in IPv6 only */
 	g->ledger = &int_gen_ledger;
-	g->truth_head = "packet,time,flow,hops,hop,node,ingress,egress,"
+	g->truth_head = "packet,time,flow,hops,hop,node,ingress_port,port,"
 			"latency,queue,occupancy,ingress_time,egress_time,"
 			"utilization,buffer,buffer_occupancy\n";
 	g->run = (struct workload_run){.w = &int_workload,

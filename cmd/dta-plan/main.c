@@ -37,11 +37,13 @@ static const struct row_field fields[FIELDS] = {
 	[F_PRIMITIVE] = {"primitive", ROW_STR, 0, ROW_TAG},
 	[F_COPIES] = {"copies", ROW_U64, 0},
 	[F_LOAD] = {"load", ROW_F64, 8},
-	[F_SUCCESS] = {"success", ROW_F64, 8},
-	[F_EMPTY] = {"empty", ROW_F64, 11, .spare = 1},
-	[F_WRONG] = {"wrong", ROW_F64, 11, .spare = 1},
-	[F_WRONG_LOW] = {"wrong_low", ROW_F64, 11, .spare = 1},
-	[F_AVERAGE] = {"average_success", ROW_F64, 0, .spare = 1},
+	[F_SUCCESS] = {"success", ROW_F64, 8, ROW_VALUE, "ratio"},
+	[F_EMPTY] = {"empty", ROW_F64, 11, ROW_VALUE, "ratio", .spare = 1},
+	[F_WRONG] = {"wrong", ROW_F64, 11, ROW_VALUE, "ratio", .spare = 1},
+	[F_WRONG_LOW] = {"wrong_low", ROW_F64, 11, ROW_VALUE, "ratio",
+			 .spare = 1},
+	[F_AVERAGE] = {"average_success", ROW_F64, 0, ROW_VALUE, "ratio",
+		       .spare = 1},
 	[F_BEST] = {"best", ROW_BOOL, 5},
 	[F_SLOTS] = {"slots", ROW_U64, 10},
 	[F_SLOT_BYTES] = {"slot_bytes", ROW_U64, 0, ROW_VALUE, "bytes",
@@ -50,7 +52,8 @@ static const struct row_field fields[FIELDS] = {
 	[F_FLOWS] = {"flows", ROW_U64, 10},
 	[F_BYTES_PER_FLOW] = {"bytes_per_flow", ROW_F64, 0, ROW_VALUE, "bytes",
 			      .spare = 1},
-	[F_USED_SHARE] = {"used_share", ROW_F64, 0, .spare = 1},
+	[F_USED_SHARE] = {"used_share", ROW_F64, 0, ROW_VALUE, "ratio",
+			  .spare = 1},
 };
 
 static const struct schema plans = {"plan", fields, FIELDS};

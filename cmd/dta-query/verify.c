@@ -66,8 +66,8 @@ static const struct row_field age_fields[AGE_FIELDS] = {
 	{"wrong", ROW_U64, 9, .good = "0"},
 	{"missing", ROW_U64, 9, .spare = 1},
 	{"ambiguous", ROW_U64, 9, .spare = 1},
-	[AGE_SUCCESS] = {"success", ROW_F64, 9},
-	[AGE_PLANNED] = {"planned", ROW_F64, 9},
+	[AGE_SUCCESS] = {"success", ROW_F64, 9, ROW_VALUE, "ratio"},
+	[AGE_PLANNED] = {"planned", ROW_F64, 9, ROW_VALUE, "ratio"},
 };
 
 static const struct schema verdicts = {"verify", fields, FIELDS};

@@ -79,7 +79,7 @@ static const struct column regions[] = {
 	{{"region", ROW_STR, 16, ROW_TAG}, REGION(name)},
 	{{"epoch", ROW_U64, 6}, REGION(epoch)},
 	{{"age", ROW_U64, 8, ROW_VALUE, "s"}, REGION(age_s)},
-	{{"fill", ROW_F64, 9}, REGION(fill)},
+	{{"fill", ROW_F64, 9, ROW_VALUE, "ratio"}, REGION(fill)},
 	{{"writers", ROW_U64, 7}, REGION(writers)},
 	{PER_S("stored_s"), REGION(stored)},
 	{{"size", ROW_U64, 12, ROW_VALUE, "bytes"}, REGION(size)},

@@ -168,7 +168,7 @@ static void put_event(struct dta_sink *s, const struct input_row *r)
 	entry[8] = (uint8_t)metric;
 	entry[9] = (uint8_t)number_of(r, "hw_id");
 	be32_store(entry + 12, (uint32_t)number_of(r, "node"));
-	be32_store(entry + 16, (uint32_t)number_of(r, "egress"));
+	be32_store(entry + 16, (uint32_t)number_of(r, "port"));
 	be32_store(entry + 20,
 		   (uint32_t)(queue == UINT64_MAX ? number_of(r, "buffer")
 						  : queue));

@@ -85,7 +85,7 @@ int thresholds_read(struct thresholds *out, const struct opts *o,
  *	9	Append: events, of kind K to list K, in the order of
  *		telemetry/rows.h: new_key 0, change 1... Entries of 32 bytes,
  *		big-endian: time, ns (8); metric (1); hw_id (1); 0 (2);
- *		node (4); egress (4); queue or buffer (4); value (4);
+ *		node (4); port (4); queue or buffer (4); value (4);
  *		reference (4). All ones: the event does not have that field.
  */
 /* clang-format on */

@@ -135,7 +135,7 @@ enum {
 
 static const struct row_field queue_fields[] = {
 	[Q_NODE] = {"node", ROW_U64, 6, ROW_TAG},
-	[Q_EGRESS] = {"egress", ROW_U64, 6, ROW_TAG},
+	[Q_EGRESS] = {"port", ROW_U64, 5, ROW_TAG},
 	[Q_QUEUE] = {"queue", ROW_U64, 5, ROW_TAG},
 	[Q_BUFFER] = {"buffer", ROW_U64, 6, ROW_TAG},
 	[Q_METRIC] = {"metric", ROW_STR, 16, ROW_TAG},
@@ -147,7 +147,7 @@ static const struct row_field queue_fields[] = {
 
 static const struct row_field link_fields[] = {
 	{"node", ROW_U64, 6, ROW_TAG},
-	{"egress", ROW_U64, 6, ROW_TAG},
+	{"port", ROW_U64, 5, ROW_TAG},
 	{"link_utilization", ROW_U64, 16},
 	{"reference", ROW_U64, 10, .spare = 1},
 	{"risen", ROW_BOOL, 5, .spare = 1},

@@ -93,8 +93,8 @@ static const struct cli_option options[] = {
 	 AT(live.name), .needs = "--to"},
 	{0, "to", "IFACE", "and of the other: packets pass both ways", CLI_STR,
 	 AT(to), .needs = "-i"},
-	{'d', "device", "N", "its number, by which its labels are known",
-	 CLI_U64, AT(hop.device)},
+	{'d', "node", "N", "its number, by which its labels are known", CLI_U64,
+	 AT(hop.device), .was = "--device"},
 	{0, "edge", "SIDE",
 	 "where hosts are: in, out, both or none (default): labels end there",
 	 CLI_WORD, AT(edge), .words = edges},
@@ -169,8 +169,8 @@ static void hop_options_read(struct hop_options *o, int argc, char **argv)
 	if (n < argc)
 		cli_usage(&hop_cli, "'%s': no such argument", argv[n]);
 	cli_check(&hop_cli, o, -1);
-	if (!cli_option_text(&hop_cli, "--device"))
-		cli_usage(&hop_cli, "which --device is it?");
+	if (!cli_option_text(&hop_cli, "--node"))
+		cli_usage(&hop_cli, "which --node is it?");
 	check_use(o);
 	policy_set(&hop_cli, &o->hop.policy, o->interval_ns, o->rest_ns);
 	o->live.format = o->format;

@@ -135,8 +135,8 @@ static const struct cli_option options[] = {
 	 AT(control.interval_ns), .min = 1000},
 	{'t', "label", "TIME", "labelling interval of the switches (50ms)",
 	 CLI_TIME, AT(control.t_ns), .min = 1000},
-	{'D', "devices", "LIST", "labels of these devices only: 1-20,40",
-	 CLI_CALL, .read = read_devices},
+	{'D', "nodes", "LIST", "labels of these nodes only: 1-20,40", CLI_CALL,
+	 .read = read_devices, .was = "--devices"},
 	BROWSE_OPTIONS(struct run_options, top,
 		       "look on: ports, silent, links or paths; live on a "
 		       "terminal",
@@ -147,7 +147,7 @@ static const struct cli_option options[] = {
 	 CLI_CALL, .read = add_export},
 	{0, "exec", "COMMAND",
 	 "what was decided, as lines for BMv2, to this command: a run for each "
-	 "device, $LABEL_DEVICE",
+	 "node, $LABEL_NODE",
 	 CLI_STR, AT(exec)},
 	{'o', "output", "FORMAT", "rows and ledger as text, csv or ndjson",
 	 CLI_FORMAT, AT(format)},
@@ -211,11 +211,11 @@ static void run_options_read(struct run_options *o, int argc, char **argv)
 static void report_trouble(uint32_t device, const char *why)
 {
 	if (why)
-		cli_warn("device %" PRIu32 ": commands were not taken, and "
+		cli_warn("node %" PRIu32 ": commands were not taken, and "
 			 "will be tried again: %s",
 			 device, why);
 	else
-		cli_warn("device %" PRIu32 " takes commands again", device);
+		cli_warn("node %" PRIu32 " takes commands again", device);
 }
 
 /* Sends what waits, until END_NS have passed or a signal comes. 0, or -1 after
@@ -255,7 +255,7 @@ struct run_rows {
 
 /* Databases keep the newest row of these, of all else each row. */
 static const struct export_rule rules[] = {
-	{"label_port", EXPORT_STATE, "port:{device}-{port}"},
+	{"label_port", EXPORT_STATE, "port:{node}-{port}"},
 	{"label_hop", EXPORT_STATE, "hop:{flow}:{hop}"},
 };
 
@@ -430,14 +430,14 @@ struct tables_context {
 };
 
 static const struct row_field link_fields[] = {
-	{"device", ROW_U64, 6, ROW_TAG},
+	{"node", ROW_U64, 6, ROW_TAG},
 	{"port", ROW_U64, 5, ROW_TAG},
-	{"next_device", ROW_U64, 11, .spare = 1},
+	{"next_node", ROW_U64, 9, .spare = 1},
 	{"next_port", ROW_U64, 9, .spare = 1},
 	{"labels", ROW_U64, 8},
 	{"lost", ROW_U64, 6},
-	{"loss", ROW_F64, 7, ROW_VALUE, "%"},
-	{"loss_minutes", ROW_F64, 12, ROW_VALUE, "%"},
+	{"loss", ROW_F64, 7, ROW_VALUE, "ratio"},
+	{"loss_minutes", ROW_F64, 12, ROW_VALUE, "ratio"},
 	{"s", ROW_U64, 3},
 	{"evidence", ROW_STR, 16, ROW_TAG, .spare = 1},
 };
@@ -497,7 +497,7 @@ static void set_loss(struct row_batch *b, unsigned field, uint64_t labels,
 		     uint64_t lost)
 {
 	if (labels + lost)
-		row_batch_set(b, field, ROW_F64)->f64 = 100. * (double)lost /
+		row_batch_set(b, field, ROW_F64)->f64 = (double)lost /
 							(double)(labels + lost);
 }
 

@@ -132,7 +132,8 @@ static struct netsim_loss sim_loss(const struct fabric *f, const char *text)
 	double percent;
 	int used = 0;
 
-	if (sscanf(text, "%u-%u=%lf%n", &id, &port, &percent, &used) != 3 ||
+	if (sscanf(text, "%u-%u=%lf%n%%%n", &id, &port, &percent, &used,
+		   &used) != 3 ||
 	    text[used])
 		cli_refuse("--loss: '%s' is not ID-PORT=PERCENT", text);
 	if (!(percent >= 0 && percent <= 100))
@@ -291,7 +292,7 @@ static int trace_paths(const struct sim_options *o)
 static const struct row_field sim_fields[] = {
 	{"interval", ROW_U64, 8},
 	{"time_s", ROW_F64, 7, ROW_VALUE, "s"},
-	{"coverage", ROW_F64, 8, ROW_VALUE, "%"},
+	{"coverage", ROW_F64, 8, ROW_VALUE, "ratio"},
 	{"ports", ROW_U64, 5},
 	{"covered", ROW_U64, 7},
 	{"packets", ROW_U64, 8},
@@ -301,9 +302,9 @@ static const struct row_field sim_fields[] = {
 	{"items", ROW_U64, 7, .spare = 1},
 	{"label_bandwidth", ROW_F64, 0, ROW_VALUE, "bit/s", .spare = 1},
 	{"probe_bandwidth", ROW_F64, 0, ROW_VALUE, "bit/s", .spare = 1},
-	{"overhead", ROW_F64, 0, ROW_VALUE, "%", .spare = 1},
+	{"overhead", ROW_F64, 0, ROW_VALUE, "ratio", .spare = 1},
 	{"lost", ROW_U64, 0},
-	{"loss", ROW_F64, 0, ROW_VALUE, "%", .spare = 1},
+	{"loss", ROW_F64, 0, ROW_VALUE, "ratio", .spare = 1},
 	{"s_max", ROW_U64, 0},
 	{"commands", ROW_U64, 0, .spare = 1},
 	{"probes", ROW_U64, 0, .spare = 1},
@@ -312,10 +313,9 @@ static const struct row_field sim_fields[] = {
 
 static const struct schema sim_schema = LABEL_SCHEMA("sim", sim_fields);
 
-/* Per cent. */
 static double share_of(uint64_t part, uint64_t all)
 {
-	return all ? 100 * (double)part / (double)all : 0;
+	return all ? (double)part / (double)all : 0;
 }
 
 /* How many entries of carried are shown. */
@@ -378,11 +378,6 @@ struct sim {
 	struct error why;
 };
 
-static double coverage_of(const struct netsim_interval *v)
-{
-	return v->known ? 100.0 * v->covered / v->known : 0;
-}
-
 static void add_interval(struct sim *s, const struct netsim_interval *v)
 {
 	uint64_t *to = (uint64_t *)&s->sum.ctr;
@@ -397,7 +392,7 @@ static void add_interval(struct sim *s, const struct netsim_interval *v)
 	s->sum.generators = v->generators;
 	if (v->s_max > s->sum.s_max)
 		s->sum.s_max = v->s_max;
-	s->coverage += coverage_of(v);
+	s->coverage += share_of(v->covered, v->known);
 	s->known += v->known;
 	s->covered += v->covered;
 }
@@ -413,7 +408,7 @@ static void on_interval(void *ctx, const struct netsim_interval *v)
 		add_interval(s, v);
 	else
 		s->err = sim_row(s->rows, v, s->o.net.telemetry_ns,
-				 coverage_of(v));
+				 share_of(v->covered, v->known));
 }
 
 static void on_export(void *ctx, uint64_t ns, const uint8_t *frame, size_t len)

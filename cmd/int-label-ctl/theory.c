@@ -29,7 +29,7 @@ static const struct row_field coverage_fields[] = {
 	{"label", ROW_F64, 8, ROW_VALUE, "s"},
 	{"telemetry", ROW_F64, 9, ROW_VALUE, "s"},
 	{"gap", ROW_F64, 8, ROW_VALUE, "s"},
-	{"window", ROW_F64, 8, ROW_VALUE, "%"},
+	{"window", ROW_F64, 8, ROW_VALUE, "ratio"},
 };
 
 static const struct schema labels_schema = LABEL_SCHEMA("label_labels",
@@ -116,7 +116,7 @@ static int print_coverage(struct rows *r, const struct theory_options *o)
 	row_f64(r, f++, t.interval);
 	row_f64(r, f++, t.telemetry);
 	row_f64(r, f++, t.gap);
-	row_f64(r, f++, 100 * model_label_coverage(&t));
+	row_f64(r, f++, model_label_coverage(&t));
 	return row_end(r);
 }
 

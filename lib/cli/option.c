@@ -38,6 +38,17 @@ static const char *cut_percent(const char *text, char room[32])
 	return room;
 }
 
+/* An option's text, without the sign of 99% if its argument is PERCENT. */
+static const char *bare_number(const struct cli_option *o, const char *text,
+			       char room[32])
+{
+	const char *bare = o->arg && !strcmp(o->arg, "PERCENT")
+				   ? cut_percent(text, room)
+				   : NULL;
+
+	return bare ? bare : text;
+}
+
 /* If high is 1, 99% is 0.99. */
 static int read_f64(const char *text, double low, double high, double *out,
 		    struct error *why)
@@ -88,7 +99,6 @@ static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
 {
 	static const char *const no_yes[] = {"no", "yes", NULL};
 	uint64_t max = o->max ? o->max : UINT64_MAX >> (64 - 8 * o->width);
-	const char *bare;
 	char room[32];
 	int rc;
 
@@ -98,10 +108,8 @@ static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
 		*v = *v && o->min ? o->min : *v;
 		return rc;
 	case CLI_U64:
-		bare = o->arg && !strcmp(o->arg, "PERCENT")
-			       ? cut_percent(text, room)
-			       : NULL;
-		return read_number(bare ? bare : text, o->min, max, v, why);
+		return read_number(bare_number(o, text, room), o->min, max, v,
+				   why);
 	case CLI_SIZE:
 		if (!text_size(v, text) && *v >= o->min && *v <= max)
 			return 0;
@@ -130,6 +138,7 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
 {
 	char *to = (char *)opts + o->at;
 	uint64_t v = 0;
+	char room[32];
 	double f;
 	int rc;
 
@@ -144,7 +153,8 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
 		memcpy(to, &text, sizeof(text));
 		return 0;
 	case CLI_F64:
-		rc = read_f64(text, o->low, o->high, &f, why);
+		rc = read_f64(bare_number(o, text, room), o->low, o->high, &f,
+			      why);
 		if (!rc)
 			memcpy(to, &f, sizeof(f));
 		return rc;

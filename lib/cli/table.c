@@ -168,11 +168,11 @@ static unsigned larger(unsigned a, unsigned b)
 }
 
 /* A column's name and unit, unless the unit is seen without: bytes have theirs
- * in each cell, and rates in their names. */
+ * in each cell, rates in their names, and shares are from 0 to 1. */
 static const char *column_title(char out[128], const struct row_field *f)
 {
 	bool is_known = !f->unit || !strcmp(f->unit, "bytes") ||
-			!strcmp(f->unit, "1/s");
+			!strcmp(f->unit, "ratio") || !strcmp(f->unit, "1/s");
 	int n = snprintf(out, 64, "%s", f->name);
 
 	for (char *c = out; *c; c++)

@@ -97,8 +97,6 @@ static const struct unit {
 	{"ms", "seconds", 1e-3},
 	{"s", "seconds", 1},
 	{"1/s", "per_second", 1},
-	{"%", "ratio", 1e-2},
-	{"percent", "ratio", 1e-2},
 	{"bit/s", "bits_per_second", 1},
 	{"bytes/s", "bytes_per_second", 1},
 };

@@ -75,7 +75,7 @@ extern const struct ledger label_southbound_ledger;
 
 struct label_southbound;
 
-/* exec: the shell command; its environment is environment and LABEL_DEVICE, its
+/* exec: the shell command; its environment is environment and LABEL_NODE, its
  * output goes to stderr. trouble: called when commands of a switch begin to
  * fail, and with why NULL when they succeed again. Returns NULL: no memory. */
 struct label_southbound *

@@ -6,7 +6,7 @@ static const struct row_field interval_fields[] = {
 	{"time", ROW_TIME, 20, ROW_WHEN},
 	{"ports", ROW_U64, 6, .spare = 1},
 	{"covered", ROW_U64, 7, .spare = 1},
-	{"coverage", ROW_F64, 8, ROW_VALUE, "%"},
+	{"coverage", ROW_F64, 8, ROW_VALUE, "ratio"},
 	{"packets", ROW_U64, 8},
 	{"labels", ROW_U64, 8},
 	{"late", ROW_U64, 5, .spare = 1},
@@ -21,7 +21,7 @@ static const struct row_field interval_fields[] = {
 
 static const struct row_field decision_fields[] = {
 	{"time", ROW_TIME, 20, ROW_WHEN},
-	{"device", ROW_U64, 6, ROW_TAG},
+	{"node", ROW_U64, 6, ROW_TAG},
 	{"port", ROW_U64, 5, ROW_TAG},
 	{"s_before", ROW_U64, 8},
 	{"s", ROW_U64, 3},
@@ -32,7 +32,7 @@ static const struct row_field decision_fields[] = {
 
 static const struct row_field silence_fields[] = {
 	{"time", ROW_TIME, 20, ROW_WHEN},
-	{"device", ROW_U64, 6, ROW_TAG},
+	{"node", ROW_U64, 6, ROW_TAG},
 	{"port", ROW_U64, 5, ROW_TAG},
 	{"event", ROW_STR, 6, ROW_TAG},
 	{"since", ROW_TIME, 20, .spare = 1},
@@ -41,9 +41,9 @@ static const struct row_field silence_fields[] = {
 
 static const struct row_field port_fields[] = {
 	{"time", ROW_TIME, 20, ROW_WHEN},
-	{"device", ROW_U64, 6, ROW_TAG},
+	{"node", ROW_U64, 6, ROW_TAG},
 	{"port", ROW_U64, 5, ROW_TAG},
-	{"ingress", ROW_U64, 7, .spare = 1},
+	{"ingress_port", ROW_U64, 12, .spare = 1},
 	{"latency", ROW_U64, 9, ROW_VALUE, "ns"},
 	{"queue", ROW_U64, 6},
 	{"label_time", ROW_U64, 16, ROW_VALUE, "us", .spare = 1},
@@ -62,8 +62,8 @@ static const struct row_field hop_fields[] = {
 	{"flow", ROW_STR, 40, ROW_TAG, .flow = 1},
 	{"hop", ROW_U64, 3, ROW_TAG},
 	{"hops", ROW_U64, 4, .spare = 1},
-	{"device", ROW_U64, 6, ROW_TAG},
-	{"ingress", ROW_U64, 7, .spare = 1},
+	{"node", ROW_U64, 6, ROW_TAG},
+	{"ingress_port", ROW_U64, 12, .spare = 1},
 	{"port", ROW_U64, 5},
 	{"latency", ROW_U64, 9, ROW_VALUE, "ns"},
 	{"latency_sum", ROW_U64, 11, ROW_VALUE, "ns", .spare = 1},
@@ -109,7 +109,7 @@ void label_row_interval(struct row_batch *b, const struct label_interval_sum *s)
 	set_time(b, 0, s->end_ns);
 	set_u64s(b, 1, ports, 2);
 	if (s->ports)
-		row_batch_set(b, 3, ROW_F64)->f64 = 100. * s->covered /
+		row_batch_set(b, 3, ROW_F64)->f64 = (double)s->covered /
 						    s->ports;
 	set_u64s(b, 4, rest, 10);
 }

@@ -171,7 +171,9 @@ static int start_command(const struct label_southbound *o,
 	if (!rc)
 		rc = posix_spawn_file_actions_adddup2(&to, STDERR_FILENO,
 						      STDOUT_FILENO);
-	if (!rc && asprintf(&command, "export LABEL_DEVICE=%" PRIu32 "\n%s",
+	if (!rc && asprintf(&command,
+			    "export LABEL_NODE=%" PRIu32
+			    "; export LABEL_DEVICE=$LABEL_NODE\n%s",
 			    sw->device, o->exec) < 0)
 		rc = ENOMEM;
 	if (!rc) {

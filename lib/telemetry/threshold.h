@@ -33,9 +33,9 @@
  *
  * metric             key                   value
  * hop_latency        flow, node            ns within the node
- * queue_occupancy    node, egress, queue   as the node counts
- * link_utilization   node, egress          as the node counts
- * queue_congestion   node, egress, queue   INT 0.5
+ * queue_occupancy    node, port, queue     as the node counts
+ * link_utilization   node, port            as the node counts
+ * queue_congestion   node, port, queue     INT 0.5
  * buffer_occupancy   node, buffer          INT 2.x
  * flow_latency       flow                  ns from end to end
  * path               flow                  nodes, the source first

@@ -13,9 +13,9 @@ local lf = {
 	path_len = ProtoField.uint8("label.path_len", "Labels"),
 	key = ProtoField.string("label.key", "Flow"),
 	label = ProtoField.string("label.label", "Label"),
-	device = ProtoField.uint32("label.device", "Device"),
-	ingress = ProtoField.uint16("label.ingress", "Ingress port"),
-	egress = ProtoField.uint16("label.egress", "Egress port"),
+	node = ProtoField.uint32("label.node", "Node"),
+	ingress_port = ProtoField.uint16("label.ingress_port", "Ingress port"),
+	port = ProtoField.uint16("label.port", "Port"),
 	time = ProtoField.uint64("label.time", "Label time (us)"),
 	latency = ProtoField.uint32("label.latency", "Hop latency (ns)"),
 	queue = ProtoField.uint32("label.queue", "Queue depth"),
@@ -40,9 +40,9 @@ end
 
 local function label_item(tree, item)
 	tree = tree:add(lf.label, item, label_text(item))
-	tree:add(lf.device, item(0, 4))
-	tree:add(lf.ingress, item(N.LABEL_ITEM_AT_INGRESS, 2))
-	tree:add(lf.egress, item(N.LABEL_ITEM_AT_EGRESS, 2))
+	tree:add(lf.node, item(0, 4))
+	tree:add(lf.ingress_port, item(N.LABEL_ITEM_AT_INGRESS, 2))
+	tree:add(lf.port, item(N.LABEL_ITEM_AT_EGRESS, 2))
 	tree:add(lf.time, item(N.LABEL_ITEM_AT_TIME, 6))
 	tree:add(lf.latency, item(N.LABEL_ITEM_AT_LATENCY, 4))
 	tree:add(lf.queue, item(N.LABEL_ITEM_AT_QUEUE, 4))

@@ -32,7 +32,7 @@ teardown() { end_bg; }
 	clickhouse_up
 	dta-gen int -q --flows 20 -w in.pcap
 	int-collect -q -r in.pcap -R event -o csv -x "$URL?create=yes" >events
-	clickhouse_ask 'SELECT metric, node, egress, queue FROM int_event' |
+	clickhouse_ask 'SELECT metric, node, port, queue FROM int_event' |
 		sort >rows
 	sed 1d events | awk -F, -v OFS='\t' '
 		{ for (i = 4; i <= 6; i++) if ($i == "") $i = "\\N"

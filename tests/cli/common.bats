@@ -49,6 +49,13 @@ blame() {
 	run -0 --separate-stderr int-label-ctl sim -q -d 200ms --lose 8-1=50
 	[ "$stderr" = "int-label-ctl sim: --lose will be gone, it is now --loss" ]
 	run -0 int-label-ctl sim -q -d 200ms --lose=8-1=50
+	run -2 --separate-stderr int-label-ctl label --device 1
+	[[ $stderr == "int-label-ctl label: --device will be gone, it is now --node"* ]]
+	int-label-ctl sim -q -d 200ms -w l.pcap
+	run -0 --separate-stderr int-label-ctl -q -r l.pcap --devices 1
+	[ "$stderr" = "int-label-ctl: --devices will be gone, it is now --nodes" ]
+	run -0 --separate-stderr dta-gen int -q --hops 3 --switches 3 -c 1 -w b.pcap
+	[ "$stderr" = "dta-gen int: --switches will be gone, it is now --nodes" ]
 	run -2 --separate-stderr dta-gen uniform -N
 	[ "${stderr_lines[1]}" = "dta-gen: --copies: argument missing" ]
 }

@@ -71,7 +71,7 @@ rows_of() { grep -c "$1" rows.1; }
 @test "more hops, paths and switches than there is room for: all is counted" {
 	local j
 
-	dta-gen int -q --flows 20000 --hops 9 --switches 5000 -c 60000 -w int.pcap
+	dta-gen int -q --flows 20000 --hops 9 --nodes 5000 -c 60000 -w int.pcap
 	# Which of them have the last places is not the same.
 	for j in 1 4; do
 		timeout 600 int-collect -R all -r int.pcap -j $j \

@@ -180,8 +180,8 @@ by_node() { sort -s -k1,2; }
 }
 
 @test "lost reports are told, as many as are missing" {
-	generate report 2.1 --loss 5 --hops 5 --switches 8
-	lost=$(dta-gen int -F report -p 2.1 --flows "$FLOWS" --hops 5 --switches 8 \
+	generate report 2.1 --loss 5% --hops 5 --nodes 8
+	lost=$(dta-gen int -F report -p 2.1 --flows "$FLOWS" --hops 5 --nodes 8 \
 		--loss 5 -w lossy.pcap -o ndjson 2>&1 >/dev/null | counter lost)
 	int-collect -q -r lossy.pcap -R event -o ndjson |
 		jq -s 'map(select(.event == "report_loss") | .value) | add' >told
@@ -196,7 +196,7 @@ by_node() { sort -s -k1,2; }
 	mv in.pcap md.pcap
 	generate report 2.1
 	mergecap -F nsecpcap -w both.pcap md.pcap in.pcap
-	generate report 2.1 --from both.pcap --switches 1 --hops 1
+	generate report 2.1 --from both.pcap --nodes 1 --hops 1
 	int-collect -r in.pcap -R event -e report_loss,restart -o ndjson \
 		>events 2>ledger
 	[ "$(counter ledger own_report)" -gt 10 ]
@@ -378,9 +378,9 @@ took() { # frames
 @test "all but the flow cache takes less than 64 MB" {
 	[[ $BUILD != *-san ]] || skip "sanitizers take memory of their own"
 	dta-gen int -q -F report -p 1.0 --instructions 0xff00 --hops 6 \
-		--switches 5000 --flows 60K -c 120K -w 1.pcap
+		--nodes 5000 --flows 60K -c 120K -w 1.pcap
 	dta-gen int -q -F ioam --instructions 0xf20002 --hops 6 \
-		--switches 5000 --flows 20K -c 30K -w 2.pcap
+		--nodes 5000 --flows 20K -c 30K -w 2.pcap
 	mergecap -a -F nsecpcap -w all.pcap 1.pcap 2.pcap
 	mkfifo pipe
 	int-collect -o ndjson -R all --flows 12 -r pipe >out 2>log 3>&- &

@@ -14,7 +14,7 @@ teardown() { end_bg; }
 	falls_silent silent.pcap
 	cat >tell <<-'END'
 		#!/bin/bash
-		[ "$LABEL_DEVICE" = 1 ] || { echo "$LABEL_DEVICE $(cat)" >>told; exit; }
+		[ "$LABEL_NODE" = 1 ] || { echo "$LABEL_NODE $(cat)" >>told; exit; }
 		echo x >>tried
 		[ "$(wc -l <tried)" -gt 2 ] || exit 7
 		echo "1 $(cat)" >>told
@@ -23,8 +23,8 @@ teardown() { end_bg; }
 	run -0 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
 		--exec ./tell
 	[ "$(sort told | grep -c 'register_write label_s 2')" = 3 ]
-	[[ $stderr == *"device 1: commands were not taken, and will be tried again: exit status 7"* ]]
-	[[ $stderr == *"device 1 takes commands again"* ]]
+	[[ $stderr == *"node 1: commands were not taken, and will be tried again: exit status 7"* ]]
+	[[ $stderr == *"node 1 takes commands again"* ]]
 	balances - <<<"$stderr"
 	[ "$(counter - failed orders <<<"$stderr")" = 2 ]
 	[ "$(counter - unsent orders <<<"$stderr")" = 0 ]
@@ -40,11 +40,11 @@ teardown() { end_bg; }
 	mkdir running
 	cat >tell <<-'END'
 		#!/bin/bash
-		mkdir "running/$LABEL_DEVICE"
+		mkdir "running/$LABEL_NODE"
 		ls running | wc -l >>counts
 		sleep 0.1
-		rmdir "running/$LABEL_DEVICE"
-		echo "$LABEL_DEVICE" >>told
+		rmdir "running/$LABEL_NODE"
+		echo "$LABEL_NODE" >>told
 	END
 	chmod +x tell
 	all_told() {
@@ -61,7 +61,7 @@ teardown() { end_bg; }
 	falls_silent silent.pcap
 	run -1 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
 		-D 1 --exec false
-	[[ $stderr == *"device 1: commands were not taken"*"exit status 1"* ]]
+	[[ $stderr == *"node 1: commands were not taken"*"exit status 1"* ]]
 	[[ $stderr == *"1 decisions were not taken by their switches"* ]]
 	balances - <<<"$stderr"
 	[ "$(counter - unsent orders <<<"$stderr")" = 1 ]
@@ -114,7 +114,7 @@ gone() {
 	balances - <<<"$stderr"
 	[ "$(counter - failed orders <<<"$stderr")" = 1 ]
 	[ "$(counter - unsent orders <<<"$stderr")" = 1 ]
-	[[ $stderr == *"device 1: commands were not taken"*"it did not end"* ]]
+	[[ $stderr == *"node 1: commands were not taken"*"it did not end"* ]]
 	[ "$(wc -l <pids)" = 2 ]
 	wait_for gone
 	# Not only at the end: 10 s after it began.
@@ -139,10 +139,10 @@ gone() {
 	[ -s told ]
 }
 
-@test "a command has our environment, and LABEL_DEVICE once" {
+@test "a command has our environment, and LABEL_NODE once" {
 	falls_silent silent.pcap
-	LABEL_DEVICE=77 OTHER=x int-label-ctl -q -r silent.pcap -R none -D 1 \
-		--exec 'env | grep -a "^LABEL_DEVICE=\|^OTHER=" >told'
-	[ "$(sort told | xargs)" = "LABEL_DEVICE=1 OTHER=x" ]
+	LABEL_NODE=77 OTHER=x int-label-ctl -q -r silent.pcap -R none -D 1 \
+		--exec 'env | grep -a "^LABEL_[DN]\|^OTHER=" >told'
+	[ "$(sort told | xargs)" = "LABEL_DEVICE=1 LABEL_NODE=1 OTHER=x" ]
 }
 

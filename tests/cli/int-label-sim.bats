@@ -38,7 +38,7 @@ same_as_run() { # ARGS...
 @test "the paper's network with Base A: 25 ports, nearly all of them covered" {
 	sim -d 20s
 	holds 'length == 200 and all(.[]; .ports == 25)'
-	holds '(map(.coverage) | add / length) > 99'
+	holds '(map(.coverage) | add / length) > 0.99'
 	holds 'map(.packets) | add | . > 12400 and . < 12600'
 }
 
@@ -46,7 +46,7 @@ same_as_run() { # ARGS...
 	same_as_run -d 2s
 	same_as_run -d 2s -b B -f f2
 	same_as_run -d 1s -a 8 -R 20000
-	same_as_run -d 2s --loss 8-1=30 --loss 8-3=30 --pro 2
+	same_as_run -d 2s --loss 8-1=30 --loss 8-3=30% --pro 2
 	every=30ms same_as_run -d 900ms -T 30ms -t 20ms
 	same_as_run -d 2s --specific 3
 }
@@ -149,7 +149,7 @@ same_as_run() { # ARGS...
 	holds 'map(.base_b * 1e7 | round) | .[1:] ==
 		[318139, 103510, 39714, 14399, 3888]'
 	int-label-ctl theory coverage -t 100ms -T 100ms -g 25ms -o ndjson >rows
-	holds '.[0].window == 80'
+	holds '.[0].window == 0.8'
 }
 
 @test "rows on a terminal are no wider than it is" {

@@ -25,7 +25,7 @@ controls() { # LEDGER FRAMES
 	run ! cmp -s plain.pcap one.pcap
 	int-label-ctl -q -r labels.pcap -R interval -o csv >rows
 	[ "$(wc -l <rows)" = 21 ]
-	[ "$(tail -n +2 rows | cut -d, -f2-4 | sort -u)" = 3,3,100 ]
+	[ "$(tail -n +2 rows | cut -d, -f2-4 | sort -u)" = 3,3,1 ]
 }
 
 frames_of() { tcpdump -r "$1" --nano -tt -nn -xx 2>/dev/null; }
@@ -116,7 +116,7 @@ reset 2" ]
 		-R silence,decision -o ndjson
 	# Device 1 is silent from 100.0 to 100.45: a step each k * T, as the
 	# paper's algorithm 3 has it.
-	[ "$(jq -r 'select(.device == 1) | if .measurement == "label_silence"
+	[ "$(jq -r 'select(.node == 1) | if .measurement == "label_silence"
 		then "\(.time) \(.event) since \(.since)"
 		else "\(.time) S \(.s_before) to \(.s), lost \(.lost)" end' \
 		<<<"$output")" = "\
@@ -271,10 +271,10 @@ reset 2" ]
 	} | sort -s -k 1,1n | labels_to once.pcap
 	run -0 --separate-stderr int-label-ctl -r once.pcap -R silence,decision \
 		-o ndjson
-	[ "$(jq -r 'select(.event == "forgotten") | "\(.device) \(.since)"' \
+	[ "$(jq -r 'select(.event == "forgotten") | "\(.node) \(.since)"' \
 		<<<"$output")" = "666 100.000000000
 2 100.050000000" ]
-	[ "$(jq -r 'select(.reason == "forgotten") | "\(.device) \(.s)"' \
+	[ "$(jq -r 'select(.reason == "forgotten") | "\(.node) \(.s)"' \
 		<<<"$output" | xargs)" = "666 0 2 0" ]
 	[ "$(told_of - forgotten <<<"$stderr")" = 2 ]
 }
@@ -283,15 +283,15 @@ reset 2" ]
 	run -2 --separate-stderr int-label-ctl run
 	[[ $stderr == "int-label-ctl: where are the packets?"* ]]
 	run -2 --separate-stderr int-label-ctl label -r x
-	[[ $stderr == "int-label-ctl label: which --device is it?"* ]]
+	[[ $stderr == "int-label-ctl label: which --node is it?"* ]]
 	run -2 --separate-stderr int-label-ctl label -d 1 -i lo
 	[[ $stderr == *"--to"* ]]
 	run -2 --separate-stderr int-label-ctl label -d 1 -r x -b B --rest 60ms
 	[[ $stderr == *"longer than the labelling interval"* ]]
 	run -2 --separate-stderr int-label-ctl label -d 1 -r x -f f9
 	[[ $stderr == *"--chance: 'f9' is not f1, f2, f3 or"* ]]
-	run -2 --separate-stderr int-label-ctl -r x --devices 3-1
-	[[ $stderr == *"--devices: '3-1' is not a list of N or N-M"* ]]
+	run -2 --separate-stderr int-label-ctl -r x --nodes 3-1
+	[[ $stderr == *"--nodes: '3-1' is not a list of N or N-M"* ]]
 	for o in "-f f2:--chance is of Base B" "--rest 1ms:--rest is of Base B" \
 		"-e x.pcap:--export: no labels end here: say --edge" \
 		"--edge in -e x.pcap:--export: no labels end here" \
@@ -388,7 +388,7 @@ table() {
 @test "tables: worst queues, suspected loss, silent ports, ways of flows" {
 	need_tools mangle
 	over_a_line_that_loses
-	[ "$(table ports --sort device | cut -d, -f2,3 | xargs)" = "3,2 2,2 1,2" ]
+	[ "$(table ports --sort node | cut -d, -f2,3 | xargs)" = "3,2 2,2 1,2" ]
 	# Where numbers are missing, and what is behind these ports.
 	table links --sort lost >links
 	[ "$(cut -d, -f1-4,10 links | sort | xargs)" = "1,2,2,1,numbers 2,2,3,1,numbers" ]
@@ -396,7 +396,7 @@ table() {
 		[ "$loss" = "$minutes" ] # all of it was in the last minutes
 		awk -v n="$labels" -v lost="$lost" -v loss="$loss" 'BEGIN {
 			exit !(lost > n / 10 && lost < n &&
-				(loss - 100 * lost / (n + lost)) ^ 2 < 0.01) }'
+				(loss - lost / (n + lost)) ^ 2 < 1e-6) }'
 	done <links
 	[ "$(table paths | cut -d'"' -f2)" = 1,2,3 ]
 	[ -z "$(table silent)" ]
@@ -407,7 +407,7 @@ table() {
 	[[ $(table silent | cut -d, -f2-5) == 9,2,silent,1700000000.4* ]]
 	[ "$(table links | cut -d, -f1,9,10)" = 9,6,silence ]
 	run -2 int-label-ctl -r labels.pcap --top links --sort nonsense
-	[[ $output == *"--sort: 'nonsense': links have device, port"* ]]
+	[[ $output == *"--sort: 'nonsense': links have node, port"* ]]
 	run -2 int-label-ctl -r labels.pcap --top links -R port
 	[[ $output == *"the table has stdout"* ]]
 }
@@ -438,6 +438,6 @@ label_of() { echo "$2.000000 1 $(($2 * 1000000)) $1"; }
 		for i in {1..30}; do label_of $((570 + 3 * i)) $((1570 + i)); done
 	} | labels_to labels.pcap
 	# This minute and the one before it: since 1500 s.
-	[ "$(table links | cut -d, -f5-8)" = 600,60,9.09091,37.2671 ]
+	[ "$(table links | cut -d, -f5-8)" = 600,60,0.0909091,0.372671 ]
 }
 

@@ -127,7 +127,7 @@ UDP="45000020 12340000 40110000 0a000001 0a000002 03e80050 000c0000 01020304"
 		"20c00005 0000000b 140c0280 40010000 00000000 00010002 043e0000 $UDP" \
 		"20c00006 0000000c 03040080 020000000002020000000001 0806 0000"
 	collect -R event -e drop
-	diff - <(jq -c '[.event, .metric, .value, .node, .ingress, .egress, .queue,
+	diff - <(jq -c '[.event, .metric, .value, .node, .ingress_port, .port, .queue,
 		.hw_id, .flow]' rows) <<-'END'
 		["drop",null,60,9,1,2,3,1,"10.0.0.1:1000>10.0.0.2:80/udp"]
 		["drop",null,61,10,1,2,5,2,"10.0.0.1:1000>10.0.0.2:80/udp"]

@@ -71,7 +71,7 @@ said() {
 		awk '$3 > $2 || $2 > $3 * 17 / 16 + 1 { bad = 1; print }
 			END { exit bad || !NR }'
 	# what is highest now, and of how many queues
-	said '{ k = $c["node"] " " $c["egress"] " " $c["queue"]
+	said '{ k = $c["node"] " " $c["port"] " " $c["queue"]
 			now[k] = $c["occupancy"] }
 		END { for (k in now) { split(k, p, " "); q[p[1]]++
 				if (now[k] >= m[p[1]]) m[p[1]] = now[k] }
@@ -80,14 +80,14 @@ said() {
 }
 
 @test "queues and links: what each told last" {
-	said '{ now[$c["node"] " " $c["egress"] " " $c["queue"]] = \
+	said '{ now[$c["node"] " " $c["port"] " " $c["queue"]] = \
 			$c["occupancy"] }
 		END { for (k in now) print k, now[k] }' | sort >want
 	[ "$(wc -l <want)" -gt 50 ]
-	diff want <(top queues | columns node egress queue value | sort)
-	said '{ now[$c["node"] " " $c["egress"]] = $c["utilization"] }
+	diff want <(top queues | columns node port queue value | sort)
+	said '{ now[$c["node"] " " $c["port"]] = $c["utilization"] }
 		END { for (k in now) print k, now[k] }' | sort >want
-	diff want <(top links | columns node egress link_utilization | sort)
+	diff want <(top links | columns node port link_utilization | sort)
 	run ! grep -q queue_occupancy <(top links)
 }
 

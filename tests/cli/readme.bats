@@ -60,7 +60,7 @@ sample() {
 }
 
 @test "what README.md shows of INT-label is so" {
-	int-label-ctl sim --duration 30s --loss 7-2=20 --specific 20 --summary \
+	int-label-ctl sim --duration 30s --loss 7-2=20% --specific 20 --summary \
 		-q -w labels.pcap
 	sample "int-label-ctl -q -r labels.pcap --top links" >shown
 	[ "$(wc -l <shown)" = 3 ]

@@ -51,7 +51,7 @@ prepare() { # workload [option...]
 	prepare packetscope-path
 	key=$(sed 1d truth.csv | head -n 1 | cut -d, -f3)
 	run -0 dta-query keywrite -R "$NAME" "$key" -o csv
-	[[ ${lines[0]} == key,answer,ingress,egress,time_us,agreed,* ]]
+	[[ ${lines[0]} == key,answer,ingress_port,port,time_us,agreed,* ]]
 	[[ ${lines[1]} =~ ,found,([0-9]+,){4} ]]
 }
 

@@ -180,7 +180,7 @@ labels() {
 	done
 	# What matters most has room.
 	on_terminal 80 int-label-ctl -q -r labels.pcap -R interval >shown
-	grep -q '^TIME .*COVERAGE %  *PACKETS  *LABELS  *MISSING  *SILENT$' shown
+	grep -q '^TIME .*COVERAGE  *PACKETS  *LABELS  *MISSING  *SILENT$' shown
 	run ! grep -qF ... shown
 	# No terminal: as ever; nor in CSV.
 	int-label-ctl -q -r labels.pcap -R interval | grep -q 'OBSERVED  SKIPPED$'

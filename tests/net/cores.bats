@@ -130,7 +130,7 @@ told() { # rows
 	jq -r 'select(.flow) | .flow + " " + (del(.time) | tostring)' "$1" |
 		sort -s -k 1,1
 	jq -c 'select(.event == "new_key" and .flow == null) |
-		[.metric, .node, .egress, .queue]' "$1" | sort
+		[.metric, .node, .port, .queue]' "$1" | sort
 }
 
 @test "int-collect: flows and reporters in order on one to three cores" {

@@ -34,8 +34,8 @@ nothing_left() {
 	wait "$PID" || { cat output; false; }
 	[ "$(told new_key | grep -c '"metric":"path".*"path":\[2,3]}')" = 3 ]
 	[ "$(told new_key | grep -c '"metric":"hop_latency","node":2,')" = 3 ]
-	[ "$(told rise | grep -c '"queue_occupancy","node":3,"egress":22,"value":2')" = 1 ]
-	[ "$(told fall | grep -c '"queue_occupancy","node":3,"egress":22,"value":0,')" = 1 ]
+	[ "$(told rise | grep -c '"queue_occupancy","node":3,"port":22,"value":2')" = 1 ]
+	[ "$(told fall | grep -c '"queue_occupancy","node":3,"port":22,"value":0,')" = 1 ]
 	[ "$(grep -c '"measurement":"int_hop".*"hop":2,"node":3,' output)" = 2 ]
 	grep '"counter":"traces","role":"done","value":46}' output
 	run ! grep $'\033' output

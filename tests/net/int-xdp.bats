@@ -337,9 +337,9 @@ memory() { # pid; in kB
 # bats test_tags=full
 @test "all but flows takes less than 64 MB; a processor may have all objects" {
 	dta-gen int -q -p 2.1 --instructions 0xff80 --hops 6 \
-		--switches 4000 --flows 20K -c 20K -w m.pcap
+		--nodes 4000 --flows 20K -c 20K -w m.pcap
 	INTO=v.pcap made -p 2.1 --over vxlan --instructions 0xf900 --hops 5 \
-		--switches 5000 --flows 60K -c 60K
+		--nodes 5000 --flows 60K -c 60K
 	OPTIONS=(-o ndjson --push 0 --flows 12)
 	collect x.log -p 2.1 -R event
 	send m.pcap
@@ -353,7 +353,7 @@ memory() { # pid; in kB
 	stop "$PID"
 	int-collect -q -r m.pcap -p 2.1 -R event "${OPTIONS[@]}" >u.out
 	[ "$(jq -c 'select(.event == "new_key" and .flow == null) | [.metric,
-		.node, .egress, .queue, .buffer]' u.out | sort -u | wc -l)" -gt 30000 ]
+		.node, .port, .queue, .buffer]' u.out | sort -u | wc -l)" -gt 30000 ]
 }
 
 # bats test_tags=full

@@ -163,7 +163,7 @@ queued() { on b tc -s qdisc show dev b1 | grep -q 'backlog .* 3[0-9]p'; }
 	stop "$collector"
 	[ "$(grep -c '"event":"rise"' events.log.out)" = 1 ]
 	grep '"event":"rise"' events.log.out |
-		grep '"metric":"queue_occupancy","node":3,"egress":22,'
+		grep '"metric":"queue_occupancy","node":3,"port":22,'
 	balances events.log
 	# and the packets go on without their traces
 	"$TOOLS/ioam" dump restored.pcap >none

@@ -108,7 +108,7 @@ network_down() {
 
 # tells DEVICE CONDITION: a row of the controller does.
 tells() {
-	jq -es "any(.device == $1 and ($2))" control.log.out >/dev/null
+	jq -es "any(.node == $1 and ($2))" control.log.out >/dev/null
 }
 
 # All that d3 exported the controller has read: both tell on SIGUSR1.
@@ -170,7 +170,7 @@ transfer() { # OPTION of the devices...
 
 # s_of DEVICE: what Pro last decided of its port to h2.
 s_of() {
-	jq -r "select(.measurement == \"label_decision\" and .device == $1 and
+	jq -r "select(.measurement == \"label_decision\" and .node == $1 and
 		.port == 2) | .s" control.log.out | tail -n 1
 }
 

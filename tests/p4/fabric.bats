@@ -195,7 +195,7 @@ while True:
 controller() {
 	start t control.log int-label-ctl -i ctl -o ndjson -t 1s -T 2s \
 		-R interval,decision,silence \
-		--exec "simple_switch_CLI --thrift-port \$((9090 + LABEL_DEVICE))"
+		--exec "simple_switch_CLI --thrift-port \$((9090 + LABEL_NODE))"
 	CONTROLLER=$PID
 	wait_for listens control.log
 }
@@ -226,7 +226,7 @@ silent() {
 
 	for at in $LINE; do
 		jq -es --argjson d "${at%-*}" --argjson p "${at#*-}" 'map(select(
-			.measurement == "label_silence" and .device == $d and
+			.measurement == "label_silence" and .node == $d and
 			.port == $p)) | length > 0 and .[-1].event == "silent"' \
 			control.log.out >/dev/null || return 1
 	done
@@ -235,7 +235,7 @@ silent() {
 # mean COVERAGE of the intervals from SINCE on, as a note of the test.
 note() {
 	tail -n +"$SINCE" control.log.out | jq -rs --arg what "$1" \
-		'map(select(.measurement == "label_interval").coverage) |
+		'map(select(.measurement == "label_interval").coverage * 100) |
 		"# \($what): \(length) intervals, coverage from \(min) % to \(max) %, mean \(
 		add / length * 10 | round / 10) %"' >&3
 }
@@ -309,7 +309,7 @@ labelled_since() { [ "$(labels 5 2)" -gt "$1" ]; }
 	# Each says by its numbers that labels were lost behind it.
 	for at in $LINE; do
 		jq -es --argjson d "${at%-*}" --argjson p "${at#*-}" \
-			'any(.measurement == "label_decision" and .device == $d and
+			'any(.measurement == "label_decision" and .node == $d and
 			.port == $p and .lost > 0)' control.log.out >/dev/null
 	done
 }

@@ -164,7 +164,7 @@ static inline void rig_number(struct rig_row *r, const char *name,
 	} at[] = {
 		{"time", &r->ts},
 		{"node", &r->node},
-		{"egress", &r->egress},
+		{"port", &r->egress},
 		{"queue", &r->queue},
 		{"buffer", &r->buffer},
 		{"hw_id", &r->hw_id},
