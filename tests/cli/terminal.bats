@@ -86,7 +86,7 @@ prepare() {
 	grep -qE ' new_key +hop_latency +[0-9]+ .* [0-9.]+\.\.\.[0-9:]+/(tcp|udp) ' shown
 	on_terminal 80 int-collect -q -r in.pcap --top nodes --once >shown
 	grep -q '^NODE  SAMPLES  HOP_LATENCY_P50 ns  HOP_LATENCY_P99 ns' shown
-	int-collect -q -r in.pcap -R event | grep -q '^TIME .*THRESHOLD  PATH  *OLD_PATH  *INGRESS$'
+	int-collect -q -r in.pcap -R event | grep -q '^TIME .*THRESHOLD  PATH  *OLD_PATH  *INGRESS_PORT$'
 	on_terminal 80 int-collect -q -r in.pcap -o csv |
 		cmp - <(int-collect -q -r in.pcap -o csv)
 }
