@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* row.c - batches, rows made in them. encode.c: what rows are written as;
- * line.c: InfluxDB's line protocol; outbuf.c: numbers and strings. */
+ * style.c: in which style; line.c: InfluxDB's line protocol; outbuf.c: numbers
+ * and strings. */
 #include "row/row.h"
 
 #include <errno.h>
