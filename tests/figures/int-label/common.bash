@@ -7,8 +7,12 @@
 long=(-d "$(scaled 400 10)s" --warmup 2s)
 packets=$(scaled 1000000 100000)
 
-# sim ARGS...: the summary of a simulation, as JSON.
-sim() { run int-label-ctl sim -q --summary -o ndjson "$@"; }
+# sim ARGS...: the summary of a simulation, as JSON; shares in per cent, as the
+# paper has them.
+sim() {
+	run int-label-ctl sim -q --summary -o ndjson "$@" |
+		jq -c '(.coverage, .overhead, .loss) *= 100'
+}
 
 # of FILTER JSON: a number of a summary, to 4 significant digits.
 of() {

@@ -7,7 +7,7 @@ figure "INT-label Fig. 11" "coverage over time, Base A"
 axes "time, s" "coverage, %"
 for t in 80 50 20; do
 	run int-label-ctl sim -q -d "$(scaled 20 5)s" --warmup 2s -t ${t}ms \
-		--rate 800 -o csv | awk -F, 'NR > 1 { print $2, $3 }' >over
+		--rate 800 -o csv | awk -F, 'NR > 1 { print $2, $3 * 100 }' >over
 	while read -r s coverage; do
 		point "T = $t ms" "$s" "$coverage"
 	done <over
