@@ -105,14 +105,14 @@ ring = 1Ki
 batch = 1
 flush = 1h
 INI
-printf '  collector# %s\n' "cat layout.ini" \
+printf '  collector# %s\n' \
 	"dta-collect --create --layout layout.ini --region demo" \
 	"dta-collect --region demo -i c0 --ticket ticket.ini &"
 dta-collect -q --create --layout layout.ini --region "$net"
 start collector dta-collect --region "$net" -i c0 --ticket ticket.ini \
 	-o ndjson 2>collect.log
 collector=$started
-wait_for grep -q AF_PACKET collect.log
+wait_for grep -q AF_ collect.log
 
 say "3. The switches: programs by p4c, tables by the collector's ticket."
 switch translator dta_translator t0 t1
@@ -120,27 +120,26 @@ switch reporter dta_reporter r0 r1 r2
 
 say "4. Host a fetches three pages of b's: list 0 has what begins, list 1 what ends."
 mkdir page
-start b python3 -m http.server -b 10.0.0.2 -d page 80 >b.log 2>&1
-wait_for quietly b bash -c ': </dev/tcp/10.0.0.2/80' 2>/dev/null
-for ((i = 0; i < 3; i++)); do
-	fetch
-done
+echo "  b# python3 -m http.server 80 &"
+start b python3 -m http.server -d page 80 >b.log 2>&1
+wait_for quietly b bash -c ': </dev/tcp/127.0.0.1/80' 2>/dev/null
+mkfifo a
+exec 4<>a
+start a bash <&4
+tell 'for i in 1 2 3; do exec 3<>/dev/tcp/10.0.0.2/80; printf "GET /\n\n" >&3; cat <&3; done >pages'
 wait_for has 0 3
-wait_for has 1 6
+wait_for has 1 5
 ask list -t events
 
 say "5. A connection stays open. What does the switch know of its packets?"
-mkfifo say
-start a bash <say
-exec 4>say
 tell 'exec 3<>/dev/tcp/10.0.0.2/80'
 wait_for has 0 4
 flow=$(listed 0 | tail -n 1 | cut -d, -f3)
 wait_for knows "$flow" 64
 ask keywrite -t flows "$flow"
 
-say "6. The way becomes longer by a router, as it were: one report, one RDMA write."
-tell 'sysctl -q net.ipv4.ip_default_ttl=63; echo GET / >&3'
+say "6. The way becomes longer by a router, as it were: one report, two RDMA writes."
+tell 'sysctl -q net.ipv4.ip_default_ttl=63; printf "GET /\n\n" >&3'
 wait_for knows "$flow" 63
 ask keywrite -t flows "$flow"
 

@@ -11,8 +11,10 @@ cd "$dir"
 clean() {
 	local n
 
-	[ ${#running[@]} = 0 ] || kill "${!running[@]}" 2>/dev/null || :
-	wait
+	for n in $HOSTS; do
+		ip netns pids "$net-$n" 2>/dev/null | xargs -r kill 2>/dev/null || :
+	done
+	[ ${#running[@]} = 0 ] || wait "${!running[@]}" || :
 	for n in $HOSTS; do
 		ip netns del "$net-$n" 2>/dev/null || :
 	done
@@ -38,7 +40,7 @@ quietly() { ip netns exec "$net-$1" "${@:2}"; }
 
 # start NAME COMMAND...: in that namespace, in the background, its id in started.
 start() {
-	ip netns exec "$net-$1" "${@:2}" &
+	ip netns exec "$net-$1" "${@:2}" <&0 &
 	started=$!
 	running[$started]=$1
 }
