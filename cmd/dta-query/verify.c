@@ -477,14 +477,20 @@ int run_verify(const struct opts *o, struct query_sources *p)
 	static const struct table *tables[QUERY_SOURCES_MAX * TABLE_MAX];
 	static struct truth truth;
 	struct truth_score total = {0};
+	struct query_targets one;
 	unsigned n = 0;
 
-	for (unsigned s = 0; s < p->sources; s++)
+	if (o->table) {
+		sources_pick(&one, p, 0, o->table);
+		tables[n++] = one.target[0].t;
+	}
+	for (unsigned s = 0; s < p->sources && !o->table; s++)
 		for (unsigned i = 0;
 		     p->source[s].memory && i < p->source[s].memory->tables;
 		     i++)
 			tables[n++] = &p->source[s].memory->table[i];
 	truth_init(&truth, tables, n);
+	truth.skips_others = o->table;
 	read_truth(&truth, o->truth);
 	if (cli_stop)
 		exit(CLI_FAIL);

@@ -110,7 +110,9 @@ static int find_table(struct row_reader *r)
 		r->t = t;
 		return 0;
 	}
-	return refuse_row(r, "no such table", r->column[COL_TABLE]);
+	return r->truth->skips_others ? 0
+				      : refuse_row(r, "no such table",
+						   r->column[COL_TABLE]);
 }
 
 static int read_key(struct row_reader *r)
@@ -265,6 +267,8 @@ int truth_line(struct truth *t, char *line, struct error *err)
 	rc = split_columns(&r, line);
 	if (!rc)
 		rc = find_table(&r);
+	if (!rc && !r.t)
+		return 0;
 	if (!rc)
 		rc = read_columns(&r);
 	if (!rc)

@@ -772,6 +772,12 @@ last_values() { # table
 	run -0 dta-query verify --region "$NAME" --truth truth.csv -o csv
 	[ "$(sed 1d <<<"$output" | cut -d, -f1,2 | sort)" = \
 		$'flows,keywrite\nflows6,keywrite' ]
+	# one that is named: rows of others are passed over
+	sed '1!s/^2,/7,/' truth.csv >seven.csv
+	run -1 --separate-stderr dta-query verify --region "$NAME" --truth seven.csv
+	[[ $stderr == *"no such table: '7'" ]]
+	run -0 dta-query verify --region "$NAME" -t flows --truth seven.csv -o csv
+	[ "$(sed 1d <<<"$output" | cut -d, -f1,2)" = flows,keywrite ]
 }
 
 @test "the shell, from a script: errors do not end it" {
