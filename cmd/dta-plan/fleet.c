@@ -9,24 +9,16 @@
 #include "options.h"
 #include "row/row.h"
 
-enum field {
-	PLAN,
-	FIGURE,
-	VALUE,
-	UNIT,
-	SOURCE,
-	FIELDS,
+static const struct row_field fields[] = {
+	{"plan", ROW_U64, 4, ROW_TAG, .spare = 1},
+	{"figure", ROW_STR, 18, ROW_TAG},
+	{"value", ROW_F64, 15},
+	{"unit", ROW_STR, 10, ROW_TAG},
+	{"source", ROW_STR, 0, ROW_TAG},
 };
 
-static const struct row_field fields[FIELDS] = {
-	[PLAN] = {"plan", ROW_U64, 4, ROW_TAG, .spare = 1},
-	[FIGURE] = {"figure", ROW_STR, 18, ROW_TAG},
-	[VALUE] = {"value", ROW_F64, 15},
-	[UNIT] = {"unit", ROW_STR, 10, ROW_TAG},
-	[SOURCE] = {"source", ROW_STR, 0, ROW_TAG},
-};
-
-const struct schema fleet_schema = {"fleet", fields, FIELDS};
+const struct schema fleet_schema = {"fleet", fields,
+				    sizeof(fields) / sizeof(fields[0])};
 
 enum {
 	STATE_BYTES = 20, /* of a collector in a switch: DART 6 */
@@ -132,11 +124,11 @@ int fleet_rows(struct rows *r, const struct opts *o)
 
 	plan++;
 	for (unsigned i = 0; i < sizeof(figures) / sizeof(*figures); i++) {
-		row_u64(r, PLAN, plan);
-		row_str(r, FIGURE, figures[i].figure);
-		row_f64(r, VALUE, figures[i].value);
-		row_str(r, UNIT, figures[i].unit);
-		row_str(r, SOURCE, figures[i].source);
+		row_u64(r, 0, plan);
+		row_str(r, 1, figures[i].figure);
+		row_f64(r, 2, figures[i].value);
+		row_str(r, 3, figures[i].unit);
+		row_str(r, 4, figures[i].source);
 		rc = row_end(r);
 	}
 	if (n > CLUSTER_MAX)
