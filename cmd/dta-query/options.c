@@ -117,7 +117,7 @@ static const struct cli_option options[] = {
 	 CLI_FORMAT, AT(format)},
 	CLI_FLOW_OPTION(),
 	{0, "summary", NULL, "one row: asked, found, not found", CLI_FLAG,
-	 AT(summary), .verbs = with_rows},
+	 AT(summary), .verbs = with_rows, .rare = true},
 	{'j', "cores", "N", "ask on so many cores at once (default 1)", CLI_U64,
 	 AT(cores), .min = 1, .max = CORES_MAX, .verbs = with_rows},
 	{'q', "quiet", NULL, "no closing lines on standard error", CLI_FLAG,

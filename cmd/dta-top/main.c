@@ -424,9 +424,23 @@ static void put_wrong(struct rows *rows, const struct program *p,
 	row_end(rows);
 }
 
+/* Whether a program that lives does what a dead one did. */
+static bool is_replaced(const struct watch *w, const struct program *dead)
+{
+	const struct ledger_page *was = &dead->page;
+
+	for (const struct program *p = w->programs; p; p = p->next)
+		if (!p->dead && !strcmp(p->page.program, was->program) &&
+		    !strcmp(p->page.region, was->region) &&
+		    !strcmp(p->page.input, was->input))
+			return true;
+	return false;
+}
+
 /* Prints what a program lost since the first look, and whether it is silent.
  * Returns the number of these findings. */
-static unsigned check_program(struct rows *rows, const struct program *p)
+static unsigned check_program(const struct watch *w, struct rows *rows,
+			      const struct program *p)
 {
 	const struct ledger_page *page = &p->page;
 	char who[512], line[640];
@@ -453,6 +467,8 @@ static unsigned check_program(struct rows *rows, const struct program *p)
 			printf(" (%.0f/s)", s->per_s);
 		putchar('\n');
 	}
+	if (p->dead && is_replaced(w, p))
+		return wrong;
 	if (p->dead) {
 		describe_death(line, sizeof(line), p);
 		put_wrong(rows, p, "dead", p->dead_s, line);
@@ -480,7 +496,7 @@ static int check(struct run *r)
 		cli_fail("out of memory");
 	wrong = r->w.unread;
 	for (const struct program *p = r->w.programs; p; p = p->next)
-		wrong += check_program(rows, p);
+		wrong += check_program(&r->w, rows, p);
 	snprintf(line, sizeof(line), "%u page%s not seen; %.500s", r->w.unread,
 		 r->w.unread == 1 ? " is" : "s are", r->w.why.text);
 	if (r->w.unread)

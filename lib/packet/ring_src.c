@@ -27,7 +27,7 @@ enum {
 	/* A block is handed over after RETIRE_MS, even if it is not full. So a
 	 * reader may pause for RING_BLOCKS * RETIRE_MS at most, at any load. */
 	RING_BLOCKS = 256,
-	RETIRE_MS = 4, /* a jiffy where HZ is 250 */
+	RETIRE_MS = 4,	      /* a jiffy where HZ is 250 */
 	FRAME_SIZE = 1 << 11, /* required by the kernel; without effect, as
 				 TPACKET_V3 fills blocks densely */
 	RING_SIZE = RING_BLOCK * RING_BLOCKS,

@@ -57,8 +57,9 @@ struct layout {
 	uint32_t *values[TABLE_MAX];   /* sorted V sets, malloc'ed, or NULL */
 };
 
-/* Reads a layout file, "-" for stdin, or an example of those that are installed. err says FILE:LINE: reason. Returns 0, or
- * -errno with nothing to free. Tables are complete but for their place. */
+/* Reads a layout file, "-" for stdin, or an installed example. err says
+ * FILE:LINE: reason. Returns 0, or -errno with nothing to free. Tables are
+ * complete but for their place. */
 int layout_read(struct layout *out, const char *path, struct error *err);
 void layout_fini(struct layout *l);
 

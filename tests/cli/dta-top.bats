@@ -137,8 +137,15 @@ teardown() {
 		.received_s == null)"
 	run -1 dta-top --check --every 300ms -R "$NAME-a"
 	[[ $output =~ ^"dta-translate $one $NAME-a: ended "[0-9]+" s ago, killed"$ ]]
+	# until another one does the same
+	begin log dta-translate -q -r one -R "$NAME-a"
+	again=$!
+	timeout 60 cat r.pcap >&5
+	wait_for sees programs "map(select(.pid == $again)) | length == 1"
+	run -0 dta-top --check --every 300ms -R "$NAME-a"
+	[ -z "$output" ]
 	exec 5>&- 6>&-
-	wait "$two"
+	wait "$two" "$again"
 	dta-top --check --every 300ms -R "$NAME-a" -o ndjson >rows && return 1
 	jq -se 'length == 1 and .[0].counter == "dead" and .[0].value < 60' rows
 	# for ten minutes since it was written, at offset 1032

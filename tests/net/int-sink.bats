@@ -132,7 +132,7 @@ mirror() {
 }
 @test "frames for others: --promiscuous, in the kernel" {
 	need_xdp
-	mirror fast --xdp
+	mirror xdp --xdp
 }
 
 @test "silent flows expire, and live values are told, by the clock" {

@@ -255,13 +255,13 @@ answers() { on h1 ping -q -i 0.05 -c 10 -W 1 "$1" | grep -q ' 10 received'; }
 }
 
 # device_stops OPTION...: device 2, which reads both its interfaces by then; and
-# more than its rings hold, 200000 frames from each side.
+# more than its rings hold, 500000 frames from each side.
 device_stops() {
 	device 2 "$@"
 	wait_for reads
 	kill -STOP "$PID"
-	on d1 "$TOOLS/send" reports.pcap right 200000
-	on w "$TOOLS/send" reports.pcap left 200000
+	on d1 "$TOOLS/send" reports.pcap right 500000
+	on w "$TOOLS/send" reports.pcap left 500000
 	kill -CONT "$PID"
 }
 
@@ -286,9 +286,9 @@ all_counted() {
 	wait_for all_counted
 	stop "$PID"
 	balances d2.log
-	[ $(($(counter d2.log packets) + $(counter d2.log kernel_drops))) = 400000 ]
+	[ $(($(counter d2.log packets) + $(counter d2.log kernel_drops))) = 1000000 ]
 	# More than one side's: both have dropped some.
-	[ "$(counter d2.log kernel_drops)" -gt 200000 ]
+	[ "$(counter d2.log kernel_drops)" -gt 500000 ]
 	rm -f hop-2
 	device_stops -o text
 	stop "$PID"

@@ -386,7 +386,7 @@ is_all_read() {
 }
 
 @test "more than can be read: received and dropped are what was sent, AF_PACKET" {
-	too_much 200000 --no-xdp
+	too_much 400000 --no-xdp
 }
 
 @test "more than can be read: received and dropped are what was sent, AF_XDP" {
