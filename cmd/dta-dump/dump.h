@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "net/dta.h"
@@ -32,15 +31,6 @@ struct opts {
 	enum row_format format;
 	bool slots, lists, no_load;
 };
-
-/* Ends and writes a row; exits if standard output fails. */
-static inline void dump_row_end(struct rows *r)
-{
-	int rc = row_end(r);
-
-	if (rc < 0)
-		cli_fail("standard output: %s", strerror(-rc));
-}
 
 /* Each prints and returns the exit status; exits by itself on failure. */
 int dump_packets(const struct opts *o);

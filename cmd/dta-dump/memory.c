@@ -166,7 +166,7 @@ static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 	}
 	show_columns_set(&s->show[i], s->column[i], &s->scratch, r, SLOT_FIELDS,
 			 value, t->value_len);
-	dump_row_end(r);
+	cli_row_end(r);
 }
 
 /* Returns how many units could not be read. */
@@ -196,8 +196,6 @@ static uint64_t slot_rows(const struct source *src, const struct opts *o)
 	       s->shown.n * sizeof(*s->field));
 	s->schema = (struct schema){"slot", s->field, SLOT_FIELDS + s->shown.n};
 	s->rows = cli_rows(o->format, &s->schema);
-	if (!s->rows)
-		cli_fail("out of memory");
 	for (v.t = NULL; source_next(src, o, &v);) {
 		s->t = v.t;
 		s->epoch = v.epoch;
@@ -363,8 +361,6 @@ static void part_open(struct part_rows *w, const struct opts *o, unsigned part)
 							   : "table",
 				    w->field, n};
 	w->rows = cli_rows(o->format, &w->schema);
-	if (!w->rows)
-		cli_fail("out of memory");
 }
 
 /* have: which of the columns' needs the row meets. */
@@ -388,7 +384,7 @@ static void facts_row(struct part_rows *w, const struct facts *f, unsigned have)
 			row_u64(w->rows, i, number);
 		}
 	}
-	dump_row_end(w->rows);
+	cli_row_end(w->rows);
 }
 
 /* A row for each list that has entries. Returns how many heads could not be

@@ -336,7 +336,7 @@ static void show_record(struct show_int *x, const struct int_record *rec)
 	size_t n = 0;
 
 	if (x->shown++) {
-		dump_row_end(rows);
+		cli_row_end(rows);
 		row_u64(rows, SHOW_NUMBER, x->number);
 		row_time(rows, SHOW_TIME, (int64_t)x->p->ts_ns);
 	}
@@ -699,7 +699,7 @@ static void show_packet(struct show_int *x, const struct opts *o,
 		else
 			show_dta(rows, o->dta, t, &u);
 	}
-	dump_row_end(rows);
+	cli_row_end(rows);
 }
 
 int dump_packets(const struct opts *o)

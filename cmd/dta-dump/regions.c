@@ -100,7 +100,7 @@ static void show_region(void *ctx, const char *path, const char *name)
 	if (written)
 		row_time(rows, WRITTEN, (int64_t)written);
 	row_str(rows, PATH, path);
-	dump_row_end(rows);
+	cli_row_end(rows);
 	l->shown++;
 	region_close(r);
 }
@@ -109,8 +109,6 @@ int dump_regions(const struct opts *o)
 {
 	struct listing l = {.o = o, .rows = cli_rows(o->format, &schema)};
 
-	if (!l.rows)
-		cli_fail("out of memory");
 	region_list(show_region, &l);
 	rows_close(l.rows);
 	return l.failed ? CLI_FAIL : l.shown ? CLI_OK : CLI_NOTHING;

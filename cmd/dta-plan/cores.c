@@ -49,8 +49,8 @@ enum {
 	BATCH = 4096, /* packets that a worker of dta-translate takes */
 };
 
-static int print_row(struct rows *r, const char *workload,
-		     const struct cores_load *l, unsigned n)
+static void print_row(struct rows *r, const char *workload,
+		      const struct cores_load *l, unsigned n)
 {
 	static const char *const bound[] = {
 		[CORES_WORK] = "cores",
@@ -65,10 +65,10 @@ static int print_row(struct rows *r, const char *workload,
 	row_f64(r, SPEEDUP, c.speedup);
 	row_u64(r, BYTES, (uint64_t)(c.per_s * l->bytes + 0.5));
 	row_str(r, BOUND, bound[c.bound]);
-	return row_end(r);
+	cli_row_end(r);
 }
 
-int cores_rows(struct rows *r, const struct opts *o)
+void cores_rows(struct rows *r, const struct opts *o)
 {
 	static const struct range usual = {7, {1, 2, 4, 8, 16, 32, 64}};
 	const struct range *cores = o->range[DIM_CORES].n ? &o->range[DIM_CORES]
@@ -78,7 +78,6 @@ int cores_rows(struct rows *r, const struct opts *o)
 	};
 	const struct workload *w = o->alone_ns > 0 ? &own : workloads;
 	const struct workload *end = w + (w == &own ? 1 : WORKLOADS);
-	int rc = 0;
 
 	if (w == workloads)
 		cli_warn("times are of two cores of an AMD EPYC of the fourth "
@@ -99,9 +98,7 @@ int cores_rows(struct rows *r, const struct opts *o)
 			.bandwidth = (double)o->bandwidth,
 		};
 
-		for (unsigned i = 0; i < cores->n && !rc; i++)
-			rc = print_row(r, w->name, &l,
-				       (unsigned)cores->value[i]);
+		for (unsigned i = 0; i < cores->n; i++)
+			print_row(r, w->name, &l, (unsigned)cores->value[i]);
 	}
-	return rc;
 }

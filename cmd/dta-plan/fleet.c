@@ -58,7 +58,7 @@ static struct fleet best_fleet(const struct opts *o, double reports_s,
 	return best;
 }
 
-int fleet_rows(struct rows *r, const struct opts *o)
+void fleet_rows(struct rows *r, const struct opts *o)
 {
 	static const char *const bounds[FLEET_BOUNDS] = {
 		"as many as their NICs need: DTA 7", "as many as memory needs",
@@ -120,7 +120,6 @@ int fleet_rows(struct rows *r, const struct opts *o)
 		 "1/(n+1): by any rule at least"},
 	};
 	/* clang-format on */
-	int rc = 0;
 
 	plan++;
 	for (unsigned i = 0; i < sizeof(figures) / sizeof(*figures); i++) {
@@ -129,10 +128,9 @@ int fleet_rows(struct rows *r, const struct opts *o)
 		row_f64(r, 2, figures[i].value);
 		row_str(r, 3, figures[i].unit);
 		row_str(r, 4, figures[i].source);
-		rc = row_end(r);
+		cli_row_end(r);
 	}
 	if (n > CLUSTER_MAX)
 		cli_warn("%.0f collectors: a cluster has %d at most", n,
 			 CLUSTER_MAX);
-	return rc;
 }

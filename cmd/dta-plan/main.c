@@ -3,9 +3,7 @@
  * dta-plan - size a deployment, from the closed forms of model/model.h: a row
  * for each plan.
  */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "cli/svg.h"
 #include "cli/table.h"
@@ -172,13 +170,13 @@ static void print_layout(const struct opts *o, const struct size *s,
 	       o->packed ? "packed" : "pow2", copies);
 }
 
-static int print_row(struct rows *r, const struct opts *o, const struct size *s,
-		     unsigned copies, unsigned best)
+static void print_row(struct rows *r, const struct opts *o,
+		      const struct size *s, unsigned copies, unsigned best)
 {
 	if (o->layout && (copies == best || o->range[DIM_COPIES].n))
 		print_layout(o, s, copies);
 	if (o->layout)
-		return 0;
+		return;
 	row_str(r, F_PRIMITIVE, o->postcard ? "postcard" : "keywrite");
 	row_u64(r, F_COPIES, copies);
 	row_f64(r, F_LOAD, s->load);
@@ -196,20 +194,19 @@ static int print_row(struct rows *r, const struct opts *o, const struct size *s,
 		o->reports ? plan_random_used(copies, (unsigned)o->reports,
 					      s->load)
 			   : plan_used(copies, s->load));
-	return row_end(r);
+	cli_row_end(r);
 }
 
 /* Prints a plan: a row for each number of copies. */
-static int print_copies(struct rows *r, const struct opts *o)
+static void print_copies(struct rows *r, const struct opts *o)
 {
 	const struct range *only = &o->range[DIM_COPIES];
 	unsigned n = only->n ? only->n : HASH_COPIES, best;
 	struct size s = size_for(o, o->at[DIM_LOAD]);
 	char name[32];
-	int rc = 0;
 
 	best = best_copies(o, s.load);
-	for (unsigned i = 0; i < n && !rc; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		unsigned copies = only->n ? (unsigned)only->value[i] : i + 1;
 		const struct plan_config p = {copies, (unsigned)o->reports,
 					      pass_chance(o), o->average};
@@ -219,27 +216,26 @@ static int print_copies(struct rows *r, const struct opts *o)
 		snprintf(name, sizeof(name), "copies %u", copies);
 		svg_point(name, (double)slot_stride(o) / s.load,
 			  plan_success(&p, s.load));
-		rc = print_row(r, o, &s, copies, best);
+		print_row(r, o, &s, copies, best);
 	}
-	return rc;
 }
 
 /* Prints a plan for each combination of the values of ranges, from dim on up to
  * copies. */
-static int print_each(struct rows *r, struct opts *o, enum dim dim)
+static void print_each(struct rows *r, struct opts *o, enum dim dim)
 {
 	const struct range *range = &o->range[dim];
-	int rc = 0;
 
-	if (dim == DIM_COPIES)
-		return o->fleet ? fleet_rows(r, o) : print_copies(r, o);
-	if (!range->n)
-		return print_each(r, o, dim + 1);
-	for (unsigned i = 0; i < range->n && !rc; i++) {
+	if (dim == DIM_COPIES && o->fleet)
+		fleet_rows(r, o);
+	else if (dim == DIM_COPIES)
+		print_copies(r, o);
+	else if (!range->n)
+		print_each(r, o, dim + 1);
+	for (unsigned i = 0; dim < DIM_COPIES && i < range->n; i++) {
 		o->at[dim] = range->value[i];
-		rc = print_each(r, o, dim + 1);
+		print_each(r, o, dim + 1);
 	}
-	return rc;
 }
 
 int main(int argc, char **argv)
@@ -248,7 +244,6 @@ int main(int argc, char **argv)
 	static const bool log[] = {true, false};
 	static struct opts o;
 	struct rows *r;
-	int rc;
 
 	cli_start(&program);
 	o = options_read(argc, argv);
@@ -256,13 +251,12 @@ int main(int argc, char **argv)
 		     : cli_rows(o.fmt, o.cores	 ? &cores_schema
 				       : o.fleet ? &fleet_schema
 						 : &plans);
-	if (!r && !o.layout)
-		cli_fail("%s", strerror(ENOMEM));
 	svg_open(o.svg, true, "Success of queries", labels, log);
-	rc = o.cores ? cores_rows(r, &o) : print_each(r, &o, 0);
+	if (o.cores)
+		cores_rows(r, &o);
+	else
+		print_each(r, &o, 0);
 	rows_close(r);
 	svg_close();
-	if (rc)
-		cli_fail("%s: %s", cli_stdout, strerror(-rc));
 	return CLI_OK;
 }

@@ -62,9 +62,9 @@ struct opts options_read(int argc, char **argv);
 /* Bytes from one slot or chunk to the next, as a collector lays them out. */
 uint64_t slot_stride(const struct opts *o);
 
-/* Make the rows of the verbs cores and fleet. 0 or the -errno of stdout. */
+/* Make the rows of the verbs cores and fleet. */
 extern const struct schema cores_schema, fleet_schema;
-int cores_rows(struct rows *r, const struct opts *o);
-int fleet_rows(struct rows *r, const struct opts *o);
+void cores_rows(struct rows *r, const struct opts *o);
+void fleet_rows(struct rows *r, const struct opts *o);
 
 #endif

@@ -155,7 +155,7 @@ static void print_row(struct bulk *b, const struct parsed_key *k,
 		row_u64(b->rows, copies + 1, r->epoch);
 	row_str(b->rows, copies + 2, r->source);
 	row_str(b->rows, copies + 3, k->target->t->name);
-	row_end_or_exit(b->rows);
+	cli_row_end(b->rows);
 }
 
 static void print_batch(struct bulk *b)
@@ -233,7 +233,7 @@ static void print_summary(struct bulk *b, uint64_t malformed)
 	}
 	row_u64(b->rows, 0, asked);
 	row_u64(b->rows, 2 + QUERY_UNREADABLE, malformed);
-	row_end_or_exit(b->rows);
+	cli_row_end(b->rows);
 }
 
 static void ask_serial(struct bulk *b, struct query_sources *p)
@@ -414,8 +414,6 @@ int run_keys(const struct opts *o, struct query_sources *p)
 	keys_open(&b->keys, &o->keys, t);
 	b->rows = cli_rows(o->format,
 			   o->summary ? &summary_rows : &b->values.schema);
-	if (!b->rows)
-		cli_fail("out of memory");
 	if (is_parallel(b, p))
 		ask_parallel(b);
 	else

@@ -83,8 +83,6 @@ static void open_entries(struct entries *e, const struct opts *o,
 	values_open(&e->values, &entry_schema, ENTRY_VALUE, opts_show(o),
 		    o->format == ROW_TEXT, &e->targets);
 	e->rows = cli_rows(o->format, &e->values.schema);
-	if (!e->rows)
-		cli_fail("out of memory");
 }
 
 static void close_entries(struct entries *e)
@@ -162,7 +160,7 @@ static void print_rows(struct entries *e, const struct query_target *target,
 		row_str(r, values_field(&e->values, ENTRY_SOURCE),
 			e->p->source[at->source].name);
 		row_str(r, values_field(&e->values, ENTRY_TABLE), t->name);
-		row_end_or_exit(r);
+		cli_row_end(r);
 	}
 	e->printed += n;
 }

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "values.h"
 #include "cli/cli.h"
@@ -67,15 +66,6 @@ extern const struct cli cli;
 static inline const struct show *opts_show(const struct opts *o)
 {
 	return o->show.n ? &o->show : NULL;
-}
-
-/* Ends a row; exits if stdout cannot be written. */
-static inline void row_end_or_exit(struct rows *r)
-{
-	int rc = row_end(r);
-
-	if (rc < 0)
-		cli_fail("standard output: %s", strerror(-rc));
 }
 
 /* Reads the command line into *o, which holds the defaults, or in the shell the

@@ -84,7 +84,7 @@ static int show_tables(struct shell *sh)
 			if (t->lists)
 				row_u64(r, TABLE_LISTS, t->lists);
 			row_str(r, TABLE_SOURCE, sh->p->source[i].name);
-			row_end_or_exit(r);
+			cli_row_end(r);
 		}
 	}
 	rows_close(r);

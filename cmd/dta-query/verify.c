@@ -84,7 +84,7 @@ static void score_row(struct rows *r, const struct table *t,
 	row_u64(r, INCOMPLETE, s->incomplete);
 	row_u64(r, TOO_LONG, s->too_long);
 	row_u64(r, OVERWRITTEN, s->overwritten);
-	row_end_or_exit(r);
+	cli_row_end(r);
 }
 
 /* --by-age: the keys in a range of ages. */
@@ -198,7 +198,7 @@ static void bin_row(struct rows *r, const struct by_age *a, unsigned i,
 		snprintf(name, sizeof(name), "%s planned", a->t->name);
 		svg_point(name, age, b->planned / asked);
 	}
-	row_end_or_exit(r);
+	cli_row_end(r);
 }
 
 /* A table that is verified. */
@@ -425,8 +425,6 @@ static void verify_all(struct query_sources *p, const struct opts *o,
 	static const bool log[2];
 	struct rows *r = cli_rows(o->format, o->age_bins ? &bins : &verdicts);
 
-	if (!r)
-		cli_fail("out of memory");
 	svg_open(o->svg, true, "Success by age", labels, log);
 	for (unsigned i = 0; i < truth->n && !cli_stop; i++) {
 		const struct table *t = truth->table[i].t;

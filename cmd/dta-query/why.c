@@ -179,7 +179,7 @@ static void put_row(struct explainer *e, const struct parsed_key *k,
 	row_u64(e->rows, EPOCH, at->epoch);
 	row_str(e->rows, SOURCE, e->p->source[at->source].name);
 	row_str(e->rows, TABLE, t->name);
-	row_end_or_exit(e->rows);
+	cli_row_end(e->rows);
 }
 
 /* Inspects the key's units in one epoch. */
@@ -376,8 +376,6 @@ int run_why(const struct opts *o, struct query_sources *p)
 	e->field[KEY].width = keys_column(&o->keys, t);
 	e->schema = (struct schema){"why", e->field, FIELDS};
 	e->rows = cli_rows(o->format, &e->schema);
-	if (!e->rows)
-		cli_fail("out of memory");
 	while (!cli_stop && keys_next(&e->keys)) {
 		for (size_t i = 0; i < e->keys.n && !cli_stop; i++)
 			explain_key(e, &e->keys.parsed[i]);

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/private.h"
 #include "cli/tty.h"
 #include "row/outbuf.h"
@@ -400,12 +401,26 @@ struct row_sink *cli_stream(enum row_format fmt)
 struct rows *cli_rows(enum row_format fmt, const struct schema *s)
 {
 	static bool hooked;
+	struct rows *r;
 
 	shows_rows = shows_rows || isatty(STDOUT_FILENO);
-	if (fmt != ROW_TEXT || !isatty(STDOUT_FILENO))
-		return rows_print(stdout, fmt, s, true);
-	if (!hooked)
-		atexit(print_rest);
-	hooked = true;
-	return unprinted = rows_open_own(table_open(false), s, SCREENFUL);
+	if (fmt != ROW_TEXT || !isatty(STDOUT_FILENO)) {
+		r = rows_print(stdout, fmt, s, true);
+	} else {
+		if (!hooked)
+			atexit(print_rest);
+		hooked = true;
+		r = unprinted = rows_open_own(table_open(false), s, SCREENFUL);
+	}
+	if (!r)
+		cli_fail("out of memory");
+	return r;
+}
+
+void cli_row_end(struct rows *r)
+{
+	int rc = row_end(r);
+
+	if (rc < 0)
+		cli_fail("%s: %s", cli_stdout, strerror(-rc));
 }

@@ -16,8 +16,11 @@
 #include "row/row.h"
 
 /* rows_print() on stdout. On a terminal, text is printed when SCREENFUL rows
- * have come, and by rows_flush(). NULL: no memory. */
+ * have come, and by rows_flush(). Exits if there is no memory. */
 struct rows *cli_rows(enum row_format fmt, const struct schema *s);
+
+/* row_end() of rows on stdout; exits if it cannot be written. */
+void cli_row_end(struct rows *r);
 
 /* stream_sink_open() on stdout: each batch is printed when it is put, commonly
  * of one row. NULL: no memory. */
