@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -172,40 +171,37 @@ static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 /* Returns how many units could not be read. */
 static uint64_t slot_rows(const struct source *src, const struct opts *o)
 {
+	static struct slots s; /* too large for the stack */
 	const struct memory *m = src->memory;
-	struct slots *s = calloc(1, sizeof(*s));
 	struct table_view v = {NULL};
 	struct error why;
 	uint64_t bad = 0;
 	int64_t n;
 
-	if (!s)
-		cli_fail("out of memory");
-	s->tables = m->table;
-	memcpy(s->field, slot_fields, sizeof(slot_fields));
+	s.tables = m->table;
+	memcpy(s.field, slot_fields, sizeof(slot_fields));
 	while (source_next(src, o, &v)) {
 		unsigned i = (unsigned)(v.t - m->table);
 
 		if (*v.t->show &&
-		    (query_show_parse(&s->show[i], v.t->show, &why) < 0 ||
-		     !show_columns_add(&s->shown, &s->show[i], v.t->value_len,
-				       s->column[i])))
-			s->show[i].n = 0;
+		    (query_show_parse(&s.show[i], v.t->show, &why) < 0 ||
+		     !show_columns_add(&s.shown, &s.show[i], v.t->value_len,
+				       s.column[i])))
+			s.show[i].n = 0;
 	}
-	memcpy(s->field + SLOT_FIELDS, s->shown.field,
-	       s->shown.n * sizeof(*s->field));
-	s->schema = (struct schema){"slot", s->field, SLOT_FIELDS + s->shown.n};
-	s->rows = cli_rows(o->format, &s->schema);
+	memcpy(s.field + SLOT_FIELDS, s.shown.field,
+	       s.shown.n * sizeof(*s.field));
+	s.schema = (struct schema){"slot", s.field, SLOT_FIELDS + s.shown.n};
+	s.rows = cli_rows(o->format, &s.schema);
 	for (v.t = NULL; source_next(src, o, &v);) {
-		s->t = v.t;
-		s->epoch = v.epoch;
-		n = query_scan(&v, slot_row, s, &cli_stop);
+		s.t = v.t;
+		s.epoch = v.epoch;
+		n = query_scan(&v, slot_row, &s, &cli_stop);
 		if (n < 0)
 			cli_fail("out of memory");
 		bad += (uint64_t)n;
 	}
-	rows_close(s->rows);
-	free(s);
+	rows_close(s.rows);
 	return bad;
 }
 

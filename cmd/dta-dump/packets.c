@@ -11,14 +11,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "cli/confine.h"
 #include "cli/table.h"
 #include "dump.h"
 #include "int/frame_decoder.h"
-#include "label/control.h"
 #include "rdma/ticket.h"
 #include "packet/pkt.h"
 #include "int/int_profile.h"
@@ -377,16 +375,10 @@ static int show_records(void *ctx, const struct int_record *recs, size_t n)
 
 static const char *decode_error(int rc)
 {
-	switch (rc) {
-	case -ERANGE:
-		return "copies not between 1 and 4";
-	case -EPROTONOSUPPORT:
-		return "unknown version";
-	case -EOPNOTSUPP:
-		return "unknown opcode";
-	default:
-		return "cut short, or lengths that do not add up";
-	}
+	return rc == -ERANGE		? "copies not between 1 and 4"
+	       : rc == -EPROTONOSUPPORT ? "unknown version"
+	       : rc == -EOPNOTSUPP	? "unknown opcode"
+				   : "cut short, or lengths that do not add up";
 }
 
 /* Why a table would not take a report; NULL: it would. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* regions.c - the verb regions: a row for each region of this machine. */
 #include <errno.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "cli/table.h"

@@ -322,12 +322,10 @@ static void print_part(void *ctx, unsigned owner,
 static struct worker *worker_open(const struct opts *o)
 {
 	struct worker *w = calloc(1, sizeof(*w));
-	struct error err = {""};
 
 	if (!w)
 		cli_fail("out of memory");
-	if (query_sources_open(&w->sources, &o->from, &err) < 0)
-		cli_fail("%s", err.text);
+	sources_open(&w->sources, o);
 	sources_pick(&w->targets, &w->sources, verb_rows[o->verb].kind,
 		     o->table);
 	for (unsigned i = 0; i < THREADS_PLACES; i++) {
@@ -403,15 +401,13 @@ static bool is_parallel(const struct bulk *b, const struct query_sources *p)
 
 int run_keys(const struct opts *o, struct query_sources *p)
 {
-	struct query_targets *t = malloc(sizeof(*t));
+	static struct query_targets t; /* too large for the stack */
 	struct bulk *b;
 	int rc;
 
-	if (!t)
-		cli_fail("out of memory");
-	sources_pick(t, p, verb_rows[o->verb].kind, o->table);
-	b = bulk_open(o, t);
-	keys_open(&b->keys, &o->keys, t);
+	sources_pick(&t, p, verb_rows[o->verb].kind, o->table);
+	b = bulk_open(o, &t);
+	keys_open(&b->keys, &o->keys, &t);
 	b->rows = cli_rows(o->format,
 			   o->summary ? &summary_rows : &b->values.schema);
 	if (is_parallel(b, p))
@@ -433,6 +429,5 @@ int run_keys(const struct opts *o, struct query_sources *p)
 	     : b->answers[QUERY_FOUND] ? CLI_OK
 				       : CLI_NOTHING;
 	free(b);
-	free(t);
 	return rc;
 }

@@ -421,19 +421,16 @@ static int follow_lists(struct entries *e)
 
 int run_list(const struct opts *o, struct query_sources *p)
 {
-	struct entries *e = calloc(1, sizeof(*e));
+	static struct entries e; /* too large for the stack */
 	int rc = CLI_OK;
 
-	if (!e)
-		cli_fail("out of memory");
-	open_entries(e, o, p);
+	open_entries(&e, o, p);
 	if (o->follow)
-		rc = follow_lists(e);
+		rc = follow_lists(&e);
 	else
-		print_lists(e);
-	close_entries(e);
-	if (!o->follow)
-		rc = e->damaged ? CLI_FAIL : e->printed ? CLI_OK : CLI_NOTHING;
-	free(e);
-	return rc;
+		print_lists(&e);
+	close_entries(&e);
+	if (o->follow)
+		return rc;
+	return e.damaged ? CLI_FAIL : e.printed ? CLI_OK : CLI_NOTHING;
 }

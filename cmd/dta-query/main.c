@@ -9,14 +9,11 @@
 
 #include "run.h"
 
-void sources_open(struct query_sources *p, struct opts *o)
+void sources_open(struct query_sources *p, const struct opts *o)
 {
 	struct error err = {""};
 	int rc;
 
-	o->from.snapshot = o->snapshot;
-	o->from.stop = &cli_stop;
-	o->from.warn = cli_warn;
 	rc = query_sources_open(p, &o->from, &err);
 	if (rc < 0 && cli_stop) { /* not lost: the program was told to stop */
 		query_sources_close(p);

@@ -2,7 +2,6 @@
 #include "options.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -193,6 +192,9 @@ void options_read(struct opts *o, int argc, char **argv)
 {
 	int n;
 
+	o->from.snapshot = o->snapshot;
+	o->from.stop = &cli_stop;
+	o->from.warn = cli_warn;
 	for (int v = 0; v < VERBS; v++)
 		verbs[v] = verb_rows[v].name;
 	if (!o->from.only.until)

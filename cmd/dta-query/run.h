@@ -23,7 +23,7 @@ void tell_way(const struct opts *o);
 int run_shell(const struct opts *o, struct query_sources *p);
 
 /* Opens what o names. Exits with a message on failure. o must outlive it. */
-void sources_open(struct query_sources *p, struct opts *o);
+void sources_open(struct query_sources *p, const struct opts *o);
 
 /* Exits if p->gone says that a source can no longer be read. */
 void sources_check(const struct query_sources *p);

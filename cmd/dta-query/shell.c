@@ -15,7 +15,6 @@
 
 #include "base/text.h"
 #include "cli/table.h"
-#include "hash/family.h"
 #include "cli/lines.h"
 #include "run.h"
 

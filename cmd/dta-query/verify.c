@@ -15,7 +15,6 @@
 #include "cli/lines.h"
 #include "run.h"
 #include "query/truth.h"
-#include "net/be.h"
 
 enum field {
 	TABLE,
@@ -268,7 +267,7 @@ static void verify_copies(struct verifying *v, unsigned copies)
 			bool whole = truth_path_whole(k, t);
 
 			v->score.incomplete += !whole;
-			v->score.too_long += truth_path_long(k, t);
+			v->score.too_long += truth_path_len(k, t) > t->hops;
 			if (!whole)
 				continue;
 		}

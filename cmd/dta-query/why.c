@@ -3,10 +3,8 @@
  * why.c - dta-query why: prints each unit that a key may be in, in each epoch,
  * and what is in it; then on stderr what that most likely means.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/table.h"
@@ -143,7 +141,6 @@ struct explainer {
 	struct rows *rows;
 	struct show_scratch room;
 	char text[RENDER_TEXT_MAX]; /* of a value */
-	const struct query_targets *targets;
 	struct keys keys;
 	struct query_ask ask;
 	uint64_t found;
@@ -360,33 +357,25 @@ static void pick_tables(struct query_targets *t, const struct query_sources *p,
 
 int run_why(const struct opts *o, struct query_sources *p)
 {
-	struct query_targets *t = malloc(sizeof(*t));
-	struct explainer *e = calloc(1, sizeof(*e));
-	int rc;
+	static struct query_targets t; /* too large for the stack */
+	static struct explainer e;
 
-	if (!t || !e)
-		cli_fail("out of memory");
-	e->o = o;
-	e->p = p;
-	e->ask = (struct query_ask){.sources = p, .rule = o->rule};
-	e->targets = t;
-	pick_tables(t, p, o->table);
-	keys_open(&e->keys, &o->keys, t);
-	memcpy(e->field, fields, sizeof(fields));
-	e->field[KEY].width = keys_column(&o->keys, t);
-	e->schema = (struct schema){"why", e->field, FIELDS};
-	e->rows = cli_rows(o->format, &e->schema);
-	while (!cli_stop && keys_next(&e->keys)) {
-		for (size_t i = 0; i < e->keys.n && !cli_stop; i++)
-			explain_key(e, &e->keys.parsed[i]);
-	}
-	rows_close(e->rows);
-	keys_check(&e->keys);
-	if (e->missing && !cli_stop)
+	e.o = o;
+	e.p = p;
+	e.ask = (struct query_ask){.sources = p, .rule = o->rule};
+	pick_tables(&t, p, o->table);
+	keys_open(&e.keys, &o->keys, &t);
+	memcpy(e.field, fields, sizeof(fields));
+	e.field[KEY].width = keys_column(&o->keys, &t);
+	e.schema = (struct schema){"why", e.field, FIELDS};
+	e.rows = cli_rows(o->format, &e.schema);
+	while (!cli_stop && keys_next(&e.keys))
+		for (size_t i = 0; i < e.keys.n && !cli_stop; i++)
+			explain_key(&e, &e.keys.parsed[i]);
+	rows_close(e.rows);
+	keys_check(&e.keys);
+	if (e.missing && !cli_stop)
 		tell_way(o);
-	keys_close(&e->keys);
-	rc = e->keys.malformed ? CLI_FAIL : e->found ? CLI_OK : CLI_NOTHING;
-	free(e);
-	free(t);
-	return rc;
+	keys_close(&e.keys);
+	return e.keys.malformed ? CLI_FAIL : e.found ? CLI_OK : CLI_NOTHING;
 }

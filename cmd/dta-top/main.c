@@ -4,7 +4,6 @@
  * write: live on a screen, once as rows, for Prometheus, or only what is wrong.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -89,16 +88,11 @@ static const struct column regions[] = {
 };
 /* clang-format on */
 
-static struct columns shown[TABLES]; /* set by main() from table_columns */
-
-static const struct table_columns {
-	const struct column *column;
-	unsigned n;
-} table_columns[TABLES] = {
-	[TABLE_PROGRAMS] = {ALL_COLUMNS(programs)},
-	[TABLE_LOSSES] = {ALL_COLUMNS(counters)},
-	[TABLE_COUNTERS] = {ALL_COLUMNS(counters)},
-	[TABLE_REGIONS] = {ALL_COLUMNS(regions)},
+static struct columns shown[TABLES] = {
+	[TABLE_PROGRAMS] = {"programs", ALL_COLUMNS(programs)},
+	[TABLE_LOSSES] = {"losses", ALL_COLUMNS(counters)},
+	[TABLE_COUNTERS] = {"counters", ALL_COLUMNS(counters)},
+	[TABLE_REGIONS] = {"regions", ALL_COLUMNS(regions)},
 };
 
 static const struct browse_table browsed[TABLES] = {
@@ -527,8 +521,7 @@ int main(int argc, char **argv)
 		cli_error(r.o.region, &err);
 	region_close(region);
 	for (unsigned i = 0; i < TABLES; i++)
-		columns_open(&shown[i], table_names[i], table_columns[i].column,
-			     table_columns[i].n);
+		columns_open(&shown[i]);
 	r.w.dir = cli_page_dir();
 	r.w.region = r.o.region;
 	if (r.o.prometheus)

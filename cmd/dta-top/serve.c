@@ -74,11 +74,7 @@ enum {
 	SCHEMAS,
 };
 
-static const struct {
-	const char *name;
-	const struct column *column;
-	unsigned n;
-} schemas[SCHEMAS] = {
+static struct columns columns[SCHEMAS] = {
 	[COUNTERS] = {"dta", ALL_COLUMNS(counters)},
 	[PROGRAMS] = {"dta_program", ALL_COLUMNS(programs)},
 	[REGIONS] = {"dta_region", ALL_COLUMNS(regions)},
@@ -87,13 +83,12 @@ static const struct {
 struct prometheus {
 	struct row_sink *sink;
 	atomic_bool unhealthy; /* the last look found no directory of pages */
-	struct columns columns[SCHEMAS];
 	struct rows *rows[SCHEMAS];
 };
 
 static void put_row(struct prometheus *s, unsigned schema, const void *part)
 {
-	columns_set(&s->columns[schema], &s->rows[schema]->b,
+	columns_set(&columns[schema], &s->rows[schema]->b,
 		    (const void *[PARTS]){part});
 	row_end(s->rows[schema]);
 }
@@ -104,7 +99,7 @@ static void put_rows(struct prometheus *s, const struct watch *w)
 		if (p->dead)
 			continue;
 		for (unsigned i = 0; i < p->page.counters; i++) {
-			columns_set_counter(&s->columns[COUNTERS],
+			columns_set_counter(&columns[COUNTERS],
 					    &s->rows[COUNTERS]->b, p, i);
 			row_end(s->rows[COUNTERS]);
 		}
@@ -144,9 +139,8 @@ static void open_sink(struct prometheus *s, const char *at, uint64_t every_ns)
 	if (rc < 0)
 		cli_fail_option("--prometheus", rc, &err);
 	for (unsigned i = 0; i < SCHEMAS; i++) {
-		columns_open(&s->columns[i], schemas[i].name, schemas[i].column,
-			     schemas[i].n);
-		s->rows[i] = rows_open(s->sink, &s->columns[i].schema, BATCH);
+		columns_open(&columns[i]);
+		s->rows[i] = rows_open(s->sink, &columns[i].schema, BATCH);
 		if (!s->rows[i])
 			cli_fail("out of memory");
 	}

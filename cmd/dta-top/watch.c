@@ -374,13 +374,11 @@ int watch_look(struct watch *w)
 
 /* --- as rows -------------------------------------------------------------- */
 
-void columns_open(struct columns *v, const char *name,
-		  const struct column *column, unsigned n)
+void columns_open(struct columns *v)
 {
-	v->column = column;
-	v->schema = (struct schema){name, v->field, n};
-	for (unsigned i = 0; i < n; i++)
-		v->field[i] = column[i].field;
+	v->schema = (struct schema){v->name, v->field, v->n};
+	for (unsigned i = 0; i < v->n; i++)
+		v->field[i] = v->column[i].field;
 }
 
 /* Sets field i from the member at p, unless it is empty or unknown. */
@@ -415,7 +413,7 @@ static void set_cell(struct row_batch *b, unsigned i, const struct column *c,
 void columns_set(const struct columns *v, struct row_batch *b,
 		 const void *const part[PARTS])
 {
-	for (unsigned i = 0; i < v->schema.n; i++) {
+	for (unsigned i = 0; i < v->n; i++) {
 		const struct column *c = &v->column[i];
 
 		set_cell(b, i, c, (const char *)part[c->part] + c->at);

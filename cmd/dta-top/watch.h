@@ -108,8 +108,10 @@ enum {
 };
 
 struct columns {
+	const char *name;
 	const struct column *column;
-	struct row_field field[COLUMNS_MAX];
+	unsigned n;
+	struct row_field field[COLUMNS_MAX]; /* set by columns_open() */
 	struct schema schema;
 };
 
@@ -130,8 +132,7 @@ enum {
 	PARTS,
 };
 
-void columns_open(struct columns *v, const char *name,
-		  const struct column *column, unsigned n);
+void columns_open(struct columns *v);
 /* Sets the row in hand of a batch. */
 void columns_set(const struct columns *v, struct row_batch *b,
 		 const void *const part[PARTS]);

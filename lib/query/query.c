@@ -12,10 +12,8 @@
 #include <string.h>
 
 #include "base/zero.h"
-#include "hash/crc.h"
 #include "region/memory.h"
 #include "base/fence.h"
-#include "net/key.h"
 
 enum {
 	SUM_LEN = 4,	    /* bytes of the checksum before a value */

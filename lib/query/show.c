@@ -232,19 +232,14 @@ static void write_text(const struct show_scratch *room, char *out,
 		len--;
 	for (size_t i = 0; i < len; i++) {
 		uint8_t c = value[i];
+		bool blank = c == ' ' && !room->escape_blank;
 
-		if (c == '\\') {
+		if (c == '\\')
 			*out++ = '\\';
-			*out++ = '\\';
-		} else if (c > ' ' && c < 0x7f) {
+		if (blank || (c > ' ' && c < 0x7f))
 			*out++ = (char)c;
-		} else if (c == ' ' && !room->escape_blank) {
-			*out++ = ' ';
-		} else {
-			*out++ = '\\';
-			*out++ = 'x';
-			out = text_put_hex(out, &c, 1);
-		}
+		else
+			out = text_put_hex(stpcpy(out, "\\x"), &c, 1);
 	}
 	*out = '\0';
 }

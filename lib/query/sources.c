@@ -66,9 +66,8 @@ static int spawn_ssh(pid_t *pid, const char *host, const char *region, int fd,
 		NULL,
 	};
 	posix_spawn_file_actions_t to;
-	int rc;
+	int rc = posix_spawn_file_actions_init(&to);
 
-	rc = posix_spawn_file_actions_init(&to);
 	if (rc)
 		return error_set(err, -rc, "%s", strerror(rc));
 	rc = posix_spawn_file_actions_adddup2(&to, fd, STDIN_FILENO);

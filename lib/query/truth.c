@@ -73,18 +73,11 @@ static int read_bytes(struct row_reader *r)
 
 static int split_columns(struct row_reader *r, char *line)
 {
-	for (int c = 0; c < COLUMNS; c++) {
-		char *comma = strchr(line, ',');
-
-		r->column[c] = line;
-		if (!comma != (c == COLUMNS - 1))
-			return refuse_row(r, "not seven columns", line);
-		if (comma) {
-			*comma = '\0';
-			line = comma + 1;
-		}
-	}
-	return 0;
+	for (int c = 0; c < COLUMNS; c++)
+		if (!(r->column[c] = strsep(&line, ",")))
+			return refuse_row(r, "not seven columns",
+					  r->column[c - 1]);
+	return line ? refuse_row(r, "not seven columns", line) : 0;
 }
 
 static int find_table(struct row_reader *r)
@@ -311,11 +304,6 @@ bool truth_path_whole(const struct truth_key *k, const struct table *t)
 	unsigned all = (1u << truth_path_len(k, t)) - 1;
 
 	return (k->seen & all) == all;
-}
-
-bool truth_path_long(const struct truth_key *k, const struct table *t)
-{
-	return truth_path_len(k, t) > t->hops;
 }
 
 enum truth_verdict truth_verdict_of(const struct table *t,

@@ -98,9 +98,6 @@ unsigned truth_path_len(const struct truth_key *k, const struct table *t);
 /* Whether all hops were reported. */
 bool truth_path_whole(const struct truth_key *k, const struct table *t);
 
-/* Whether the path has more hops than a chunk of the table. */
-bool truth_path_long(const struct truth_key *k, const struct table *t);
-
 enum truth_verdict {
 	VERDICT_RIGHT,
 	VERDICT_WRONG,

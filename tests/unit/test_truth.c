@@ -136,7 +136,7 @@ static void test_paths(void)
 
 	begin();
 	k = path(1, 3, 3);
-	TEST(truth_path_whole(k, t) && !truth_path_long(k, t));
+	TEST(truth_path_whole(k, t) && truth_path_len(k, t) <= t->hops);
 	TEST(answered(k, 3) == VERDICT_RIGHT &&
 	     answered(k, 2) == VERDICT_WRONG);
 	k = path(2, 2, 2);
@@ -144,19 +144,19 @@ static void test_paths(void)
 	k = path(3, 3, 0);
 	TEST(truth_path_whole(k, t) && answered(k, 3) == VERDICT_RIGHT);
 	k = path(4, 2, 0);
-	TEST(!truth_path_whole(k, t) && !truth_path_long(k, t));
+	TEST(!truth_path_whole(k, t) && truth_path_len(k, t) <= t->hops);
 	k = path(5, 5, 0);
-	TEST(truth_path_len(k, t) == 5 && truth_path_long(k, t));
+	TEST(truth_path_len(k, t) == 5 && truth_path_len(k, t) > t->hops);
 	TEST(truth_path_whole(k, t) && answered(k, 3) == VERDICT_WRONG);
 	k = path(6, 3, 5);
-	TEST(truth_path_long(k, t) && !truth_path_whole(k, t));
+	TEST(truth_path_len(k, t) > t->hops && !truth_path_whole(k, t));
 	k = path(7, 15, 15);
-	TEST(truth_path_long(k, t) && truth_path_whole(k, t));
+	TEST(truth_path_len(k, t) > t->hops && truth_path_whole(k, t));
 	k = path(8, 16, 0);
 	TEST(truth_path_len(k, t) == TRUTH_HOPS && truth_path_whole(k, t));
 	/* On another way since: what is stored is the old one. */
 	k = path(1, 5, 5);
-	TEST(truth_path_long(k, t) && answered(k, 3) == VERDICT_WRONG);
+	TEST(truth_path_len(k, t) > t->hops && answered(k, 3) == VERDICT_WRONG);
 	/* The value of no hop is none. */
 	TEST(row("3,postcard,9,0,1,1,4294967295", NULL) == 0);
 	TEST(!key_of(9)->seen);
