@@ -22,7 +22,6 @@
 #include "region/region.h"
 #include "net/key.h"
 
-/* The file that is dumped: a region or a snapshot. */
 struct source {
 	const char *name;
 	struct memory *memory;
@@ -330,7 +329,6 @@ enum {
 	COLUMNS = sizeof(columns) / sizeof(columns[0]),
 };
 
-/* The rows of one part. */
 struct part_rows {
 	struct rows *rows;
 	struct row_field field[COLUMNS];

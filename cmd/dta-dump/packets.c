@@ -183,7 +183,6 @@ static bool is_atomic(uint8_t opcode)
 	return opcode == ROCE_RC_FETCH_ADD || opcode == ROCE_RC_CMP_SWAP;
 }
 
-/* Bytes that an operation touches. */
 static uint64_t bytes_touched(const struct roce *r)
 {
 	return is_atomic(r->opcode) ? 8 : r->dma_len;
@@ -232,7 +231,6 @@ static void format_labels(char *out, size_t size, const struct label_view *v)
 	}
 }
 
-/* A packet that carries labels. False: it does not. */
 static bool show_label(struct rows *rows, const struct pkt *p)
 {
 	static char text[UINT8_MAX * LABEL_TEXT];
@@ -506,7 +504,6 @@ static bool is_write(uint8_t opcode)
 	       opcode == ROCE_UC_WRITE_ONLY || opcode == ROCE_UC_WRITE_ONLY_IMM;
 }
 
-/* The table that a request writes to, and where. False: there is none. */
 static bool show_target(struct rows *rows, const struct ticket *tables,
 			const struct roce *r)
 {

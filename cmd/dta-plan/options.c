@@ -58,7 +58,6 @@ static int read_value(double *out, const char *text, const struct dim_values *d,
 	return rc;
 }
 
-/* 0, or -EINVAL and why. */
 static int read_range(struct range *r, const char *text,
 		      const struct dim_values *d, struct error *why)
 {
@@ -210,7 +209,6 @@ const struct cli program = {
 	.verbs = verbs,
 };
 
-/* Refuses options that make no sense together; sets defaults. */
 static void check_options(struct opts *o)
 {
 	const struct range *r = o->range, *bits = &r[DIM_BITS];

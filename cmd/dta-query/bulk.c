@@ -147,7 +147,7 @@ static void print_row(struct bulk *b, const struct parsed_key *k,
 	unsigned copies = values_field(&b->values, VERB_COLUMN + b->columns->n);
 
 	row_str(b->rows, KEY, k->text);
-	row_str(b->rows, ANSWER, query_answer_name(r->answer));
+	row_str(b->rows, ANSWER, query_answers[r->answer]);
 	b->columns->set(b, k, r);
 	row_u64(b->rows, copies,
 		b->o->rule.copies ? r->copies : k->target->t->copies);
@@ -251,7 +251,8 @@ static void ask_serial(struct bulk *b, struct query_sources *p)
 	}
 }
 
-/* A worker thread, with its own sources, and parts in progress. */
+/* A worker thread, with its own sources, and parts in progress; kept to the
+ * program's end. */
 struct worker {
 	struct query_sources sources;
 	struct query_targets targets;
@@ -341,21 +342,6 @@ static struct worker *worker_open(const struct opts *o)
 	return w;
 }
 
-static void worker_close(struct worker *w)
-{
-	for (unsigned i = 0; i < THREADS_PLACES; i++) {
-		struct bulk *part = w->part[i];
-
-		rows_close(part->rows);
-		fclose(part->out);
-		free(part->text);
-		lines_close(&part->keys.lines);
-		free(part);
-	}
-	query_sources_close(&w->sources);
-	free(w);
-}
-
 static void ask_parallel(struct bulk *all)
 {
 	static struct parallel a = {.more = 1};
@@ -383,8 +369,6 @@ static void ask_parallel(struct bulk *all)
 	}
 	threads_close(a.threads);
 	lines_check(&all->keys.lines, a.more);
-	for (unsigned i = 0; i < o.workers; i++)
-		worker_close(a.worker[i]);
 }
 
 /* Threads do not help where other machines are waited for. A pipe's writer may

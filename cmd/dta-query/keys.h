@@ -76,7 +76,7 @@ void keys_check(const struct keys *k);
  * keys_part_join() adds its malformed lines to `all', prints its warnings, and
  * may exit as keys_check() does; parts are joined in the order of the file.
  *
- * keys_part_open(): 0 or -ENOMEM; lines_close(&k->lines) frees a part.
+ * keys_part_open(): 0 or -ENOMEM.
  * keys_part_fill(): 1; 0 at the end; -errno if the file cannot be read.
  */
 int keys_part_open(struct keys *k, const struct query_targets *t);

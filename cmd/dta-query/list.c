@@ -99,8 +99,6 @@ static void close_entries(struct entries *e)
 	else if (!e->o->quiet)
 		cli_warn("%ju entries, %ju lost", (uintmax_t)e->printed,
 			 (uintmax_t)e->lost);
-	free(e->list);
-	free(e->buf.bytes);
 }
 
 /* The next list of t to print; moves *at past it. False at the end. */
@@ -325,7 +323,6 @@ static void progress_fini(struct progress *r)
 	*r = (struct progress){0};
 }
 
-/* Prints the entries that a list has got since it was last read. */
 static void read_list(struct entries *e, unsigned target, unsigned epoch,
 		      const struct table_view *v, uint32_t list, uint64_t *next)
 {
@@ -385,7 +382,6 @@ static bool next_epoch(const struct entries *e, struct progress r[2])
 	return true;
 }
 
-/* Follows the lists until a signal. Returns the exit status. */
 static int follow_lists(struct entries *e)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};

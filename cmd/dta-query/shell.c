@@ -112,7 +112,6 @@ static int leave_shell(struct shell *sh)
 	return sh->status;
 }
 
-/* Commands besides the subcommands. */
 static const struct builtin {
 	const char *name;
 	int (*run)(struct shell *sh);
@@ -190,7 +189,6 @@ static void run_line(struct shell *sh, char *line)
 	sh->status = run_in_child(sh);
 }
 
-/* Completions of the word before the cursor. */
 struct choices {
 	const char *word; /* as typed so far */
 	size_t len;

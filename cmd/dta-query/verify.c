@@ -92,7 +92,6 @@ struct age_bin {
 	double planned; /* sum of the keys' success probabilities */
 };
 
-/* A key, by its last report. */
 struct key_age {
 	uint64_t last;	  /* number of the truth's row */
 	uint64_t written; /* slots written up to it, by last reports only */
@@ -200,7 +199,6 @@ static void bin_row(struct rows *r, const struct by_age *a, unsigned i,
 	cli_row_end(r);
 }
 
-/* A table that is verified. */
 struct verifying {
 	struct query_sources *sources;
 	struct query_rule rule; /* copies 0: those of the truth */
@@ -211,7 +209,6 @@ struct verifying {
 	struct by_age ages;
 };
 
-/* A batch of keys, with their replies. */
 struct batch {
 	struct query_reply reply[QUERY_BATCH];
 	const uint8_t *key[QUERY_BATCH];
@@ -250,7 +247,6 @@ static void finish_batch(struct verifying *v, unsigned copies, struct batch *b)
 	b->n = 0;
 }
 
-/* Verifies the keys that were stored in so many copies. */
 static void verify_copies(struct verifying *v, unsigned copies)
 {
 	static struct batch b;
@@ -444,7 +440,6 @@ static void verify_all(struct query_sources *p, const struct opts *o,
 	svg_close();
 }
 
-/* Reads a truth, until its end or a signal. */
 static void read_truth(struct truth *t, const char *path)
 {
 	struct error why = {""};

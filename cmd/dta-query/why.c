@@ -49,7 +49,6 @@ static const struct row_field fields[FIELDS] = {
  * of reported keys among those asked for is unknown, so both figures are shown.
  */
 
-/* What is known about a key without an answer. */
 struct miss {
 	bool any;	      /* an epoch could be inspected */
 	bool unreadable;      /* some unit could not be read */
@@ -158,7 +157,7 @@ static void put_row(struct explainer *e, const struct parsed_key *k,
 	row_str(e->rows, KEY, k->text);
 	row_u64(e->rows, COPY, copy);
 	row_u64(e->rows, UNIT, u->unit);
-	row_str(e->rows, HOLDS, query_unit_state_name(u->holds));
+	row_str(e->rows, HOLDS, query_unit_states[u->holds]);
 	if (u->holds == QUERY_UNIT_OTHER && t->kind == TABLE_KEYWRITE)
 		row_bytes(e->rows, CHECKSUM, u->sum, sizeof(u->sum));
 	if (u->holds == QUERY_UNIT_KEY && t->kind == TABLE_KEYWRITE) {
@@ -179,7 +178,6 @@ static void put_row(struct explainer *e, const struct parsed_key *k,
 	cli_row_end(e->rows);
 }
 
-/* Inspects the key's units in one epoch. */
 static void inspect_epoch(struct explainer *e, const struct parsed_key *k,
 			  unsigned epoch, struct miss *m)
 {
@@ -216,7 +214,6 @@ static enum query_answer ask_one(struct explainer *e,
 	return r->answer;
 }
 
-/* Looks up the other direction of a flow. */
 static void look_up_reverse(struct explainer *e, const struct parsed_key *k,
 			    struct miss *m)
 {
@@ -294,7 +291,7 @@ static void explain_answer(struct explainer *e, const struct parsed_key *k,
 		return;
 	}
 	e->missing = true;
-	cli_warn("%s: %s", k->text, query_answer_name(answer));
+	cli_warn("%s: %s", k->text, query_answers[answer]);
 	if (answer == QUERY_AMBIGUOUS) {
 		cli_warn("%s: most likely: it was reported several times, and "
 			 "some of its copies were overwritten since: --policy "
@@ -328,7 +325,6 @@ static void explain_key(struct explainer *e, const struct parsed_key *k)
 	explain_answer(e, k, &m);
 }
 
-/* Finds all tables with keys, or the one that is named. */
 static void pick_tables(struct query_targets *t, const struct query_sources *p,
 			const char *name)
 {

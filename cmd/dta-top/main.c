@@ -250,7 +250,6 @@ static void fill_row(void *run, unsigned table, uint32_t i, unsigned only,
 	}
 }
 
-/* What is told of a program that was killed or crashed. */
 static void describe_death(char *out, size_t size, const struct program *p)
 {
 	bool killed = !strcmp(p->ended_by, "killed");
@@ -333,7 +332,6 @@ static const struct browse_tables tables = {
 	.head = write_head,
 };
 
-/* Looks again, if it is time. */
 static void look_on(void *run)
 {
 	struct run *r = run;

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * serve.c - rows for the Prometheus endpoint of export/:
- *
- *	dta_ledger_total	a counter of a ledger; of a loss that may fall
- *				again its maximum
- *	dta_level		any other value of a ledger that may fall
- *	dta_program_*		of a program as a whole
- *	dta_region_*		of a region
- */
+/* serve.c - rows for the Prometheus endpoint of export/: dta-top(1) has their
+ * names. */
 #include "watch.h"
 
 #include <stdatomic.h>

@@ -36,7 +36,6 @@ static bool is_same_region(const char *a, const char *b)
 	return *a && !strcmp(a + (*a == '/'), b + (*b == '/'));
 }
 
-/* Finds a region by its path, or adds it. */
 static struct seen_region *find_region(struct watch *w, const char *path,
 				       const char *name)
 {
@@ -86,7 +85,6 @@ static void read_region(void *ctx, const char *path, const char *name)
 	region_close(r);
 }
 
-/* Reads all regions, and removes those that are gone. */
 static void read_regions(struct watch *w)
 {
 	struct seen_region **at = &w->regions, *s;
@@ -269,7 +267,6 @@ static struct program *add_program(struct watch *w, struct program **at,
 	return p;
 }
 
-/* Whether the program of a page writes a region. */
 static bool is_writer(const struct ledger_page *page,
 		      const struct seen_region *r)
 {

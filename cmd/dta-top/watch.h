@@ -17,7 +17,6 @@
 
 #define WATCH_UNKNOWN UINT64_MAX
 
-/* The rate of a counter between the last two looks. */
 struct rate {
 	bool known;
 	double per_s;
@@ -25,7 +24,6 @@ struct rate {
 	uint64_t max;  /* the largest value that the counter ever had */
 };
 
-/* Sums of a program's counters. */
 enum total {
 	TOTAL_RECEIVED, /* by its first stage */
 	TOTAL_DONE, /* confirmed by a collector or database; or first stage */

@@ -109,7 +109,6 @@ static void add_member(struct cluster_generation *g, uint16_t id,
 	g->member[g->n++] = (struct cluster_member){id, epoch, UINT64_MAX};
 }
 
-/* Checks a whole file and finishes its generations. */
 static int finish_cluster(struct reader *r)
 {
 	struct error why = {""};
@@ -146,7 +145,6 @@ static int refuse_value(const struct reader *r, const char *what,
 			 value);
 }
 
-/* Sets a text of the current collector. */
 static int set_text(const struct field *field, const struct reader *r,
 		    const char *value, struct error *err)
 {

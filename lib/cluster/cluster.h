@@ -1,25 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cluster.h - several collectors as one. A cluster file (dta-cluster(5)) names
- * them, and says which were members from which epoch on. A small INI file:
- *
- *	[cluster]
- *	version = 1
- *	mirror = no             ; yes: each report goes to the next member, too
- *
- *	[collector 0]           ; ids 0 to 65535
- *	region = /fabric0       ; its name on the machine that has it
- *	ticket = fabric0.ini    ; by which to write to it over a network; a path
- *	                        ; from this file's directory
- *	host = collector0       ; the machine to query by ssh; none: this one
- *	verbs = 10.0.0.51:40040 ; where to read it, with RDMA READ
- *
- *	[generation 1]          ; if there is none: all collectors, from epoch 1
- *	collectors = 0 1 2
- *	[generation 2]
- *	collectors = 0-3        ; may be repeated; ID:EPOCH: joins at that epoch
- *	epoch = 5               ; the first of this generation, for collectors
- *	                        ; of earlier ones; newcomers begin with 1
+ * cluster.h - several collectors as one. A cluster file, whose form is in
+ * dta-cluster(5), names them, and says which were members from which epoch on.
  *
  * The owner of a key is member number (hash mod n) of a generation, in the
  * order of the file, by the polynomial "collector of a key (DART)" of dta(7),

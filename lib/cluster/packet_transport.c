@@ -31,7 +31,6 @@ enum {
 /* A collector that confirms nothing for so long is given up. */
 static const uint64_t give_up_ns = UINT64_C(5000000000);
 
-/* A collector: its region, or its ticket. */
 struct collector {
 	struct packet_transport *owner;
 	char path[CLUSTER_TEXT]; /* of the region or the ticket */
@@ -342,7 +341,6 @@ static void sum_ledgers(struct packet_transport *p, bool open)
 	}
 }
 
-/* Takes a ticket that was written anew. */
 static int renew_ticket(struct members *m, struct collector *c,
 			struct error *err)
 {

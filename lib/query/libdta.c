@@ -316,17 +316,11 @@ static const char *type_name(const struct render *r)
 		[RENDER_LIST] = {[1] = "u8s", "u16s", [4] = "u32s"},
 	};
 
-	switch (r->as) {
-	case RENDER_NUMBER:
-	case RENDER_LIST:
+	if (r->as == RENDER_NUMBER || r->as == RENDER_LIST)
 		return name[r->as][r->width];
-	case RENDER_TEXT:
-		return "text";
-	case RENDER_KEY:
+	if (r->as == RENDER_KEY)
 		return key_type_name((enum key_type)r->key);
-	default:
-		return "hex";
-	}
+	return r->as == RENDER_TEXT ? "text" : "hex";
 }
 
 const char *dta_table_part(const struct dta_table *t, unsigned i,
@@ -429,9 +423,7 @@ void dta_value_text(const struct dta_table *t, const void *value, char *buf,
 
 const char *dta_found_name(unsigned found)
 {
-	return found <= QUERY_UNREADABLE
-		       ? query_answer_name((enum query_answer)found)
-		       : NULL;
+	return found <= QUERY_UNREADABLE ? query_answers[found] : NULL;
 }
 
 static void fill_answer(struct dta_answer *a, const struct dta *d,

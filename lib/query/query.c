@@ -39,17 +39,12 @@ static inline int view_load(const struct table_view *v, uint64_t offset,
 	return 0;
 }
 
-const char *query_answer_name(enum query_answer a)
-{
-	static const char *const name[] = {
-		[QUERY_FOUND] = "found",
-		[QUERY_NOT_FOUND] = "not_found",
-		[QUERY_AMBIGUOUS] = "ambiguous",
-		[QUERY_UNREADABLE] = "unreadable",
-	};
-
-	return name[a];
-}
+const char *const query_answers[] = {
+	[QUERY_FOUND] = "found",
+	[QUERY_NOT_FOUND] = "not_found",
+	[QUERY_AMBIGUOUS] = "ambiguous",
+	[QUERY_UNREADABLE] = "unreadable",
+};
 
 int query_policy_parse(const char *text, struct query_rule *r)
 {
@@ -346,7 +341,6 @@ struct chunk {
 	bool zero;     /* the chunk was never written */
 };
 
-/* Whether a sorted set of n values has v. */
 static bool in_set(const uint32_t *set, uint64_t n, uint32_t v)
 {
 	uint64_t low = 0;
@@ -513,18 +507,13 @@ static void lookup_path(struct query_path *out, const struct table_view *v,
 		out->answer = QUERY_UNREADABLE;
 }
 
-const char *query_unit_state_name(enum query_unit_state s)
-{
-	static const char *const name[] = {
-		[QUERY_UNIT_EMPTY] = "nothing",
-		[QUERY_UNIT_KEY] = "this_key",
-		[QUERY_UNIT_OTHER] = "another_key",
-		[QUERY_UNIT_REPEATED] = "repeated",
-		[QUERY_UNIT_UNREADABLE] = "unreadable",
-	};
-
-	return name[s];
-}
+const char *const query_unit_states[] = {
+	[QUERY_UNIT_EMPTY] = "nothing",
+	[QUERY_UNIT_KEY] = "this_key",
+	[QUERY_UNIT_OTHER] = "another_key",
+	[QUERY_UNIT_REPEATED] = "repeated",
+	[QUERY_UNIT_UNREADABLE] = "unreadable",
+};
 
 static void inspect_slot(struct query_unit *u, const struct table_view *v,
 			 const uint8_t *key)

@@ -50,14 +50,13 @@ struct query_rule {
 	bool partial;
 };
 
-/* "found", "not_found", "ambiguous", "unreadable". */
-const char *query_answer_name(enum query_answer a);
+/* Names by enum query_answer. */
+extern const char *const query_answers[];
 
 /* Reads "plurality", "first", "unique" or "consensus:T" (T from 2 to 4), and
  * sets policy and threshold. Returns 0 or -EINVAL. */
 int query_policy_parse(const char *text, struct query_rule *r);
 
-/* Key-Write answers to a batch of keys. */
 struct query_keywrite_answers {
 	uint8_t answer[QUERY_BATCH];	 /* enum query_answer */
 	uint8_t matched[QUERY_BATCH];	 /* copies whose checksum matched */
@@ -72,7 +71,6 @@ void query_keywrite(struct query_keywrite_answers *out,
 		    const struct table_view *v, const struct query_rule *rule,
 		    const uint8_t *const *keys, size_t n);
 
-/* A path that was read from a postcard table. */
 struct query_path {
 	enum query_answer answer;
 	uint8_t valid;	    /* chunks that hold a valid path */
@@ -103,8 +101,8 @@ struct query_unit {
 	uint32_t hop[HASH_HOPS];
 };
 
-/* "nothing", "this_key", "another_key", "repeated", "unreadable". */
-const char *query_unit_state_name(enum query_unit_state s);
+/* Names by enum query_unit_state. */
+extern const char *const query_unit_states[];
 
 /* Reads the units of copies 0 to n - 1 of a key, n <= HASH_COPIES. */
 void query_inspect(struct query_unit *out, const struct table_view *v,

@@ -165,7 +165,6 @@ int show_fits(const struct show *s, size_t len, struct error *err)
 			 want, len);
 }
 
-/* Adds a part for the bytes of a value that no part takes. */
 static void add_rest(struct show *s, size_t len)
 {
 	size_t at = len_at_least(s);
@@ -422,7 +421,6 @@ void show_columns_set(const struct show *s, const uint8_t column[SHOW_PARTS],
 	}
 }
 
-/* A value that is being read from text. */
 struct value_reader {
 	uint8_t *out;
 	size_t n, cap; /* bytes read, room */

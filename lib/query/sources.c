@@ -191,7 +191,6 @@ static int open_region(struct query_source *s, const char *name,
 	return rc;
 }
 
-/* Marks a collector as lost, with one warning. */
 static void mark_lost(struct query_sources *p, struct query_source *s,
 		      const char *why)
 {
@@ -410,7 +409,6 @@ int query_sources_open(struct query_sources *p,
 	return 0;
 }
 
-/* Adds the epochs of an owner, or of its mirror. */
 static void add_owner(struct query_sources *p,
 		      const struct cluster_generation *g, unsigned owner)
 {
@@ -478,7 +476,6 @@ void query_sources_refresh(struct query_sources *p)
 	list_epochs(p);
 }
 
-/* Whether any of the listed epochs no longer exists. */
 static bool is_any_stale(struct query_sources *p)
 {
 	for (unsigned i = 0; i < p->n; i++) {
@@ -702,7 +699,6 @@ static void ask_same_owner(struct query_ask *a, const struct query_target *t,
 			reply[i]->answer = QUERY_UNREADABLE;
 }
 
-/* Whether keys of these hashes have the same owners everywhere. */
 static bool have_same_owners(const struct cluster *c, uint32_t a, uint32_t b)
 {
 	for (unsigned i = 0; i < c->generations; i++) {

@@ -69,7 +69,6 @@ struct query_source {
 	bool mirrored; /* a warning has said that its mirror answers */
 };
 
-/* One epoch of one source. */
 struct query_epoch {
 	unsigned source;
 	uint64_t epoch;

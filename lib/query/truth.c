@@ -25,7 +25,6 @@ enum column {
 
 static const char header[] = "table,kind,key,hop,path_len,copies,value";
 
-/* A row that is being read. */
 struct row_reader {
 	const struct truth *truth;
 	struct error *err;
@@ -46,7 +45,6 @@ static int refuse_row(const struct row_reader *r, const char *what,
 	return error_set(r->err, -EINVAL, "%s: '%s'", what, text);
 }
 
-/* Reads a number up to max from column c. */
 static int read_number(const struct row_reader *r, enum column c,
 		       const char *what, uint64_t max, uint64_t *out)
 {
@@ -140,7 +138,6 @@ static int read_postcard(struct row_reader *r)
 		  : read_number(r, COL_VALUE, "value", UINT32_MAX, &r->number);
 }
 
-/* Reads the columns that the kind of the row's table needs. */
 static int read_columns(struct row_reader *r)
 {
 	const struct table *t = r->t;

@@ -110,8 +110,7 @@ static void test_policies(void)
 			a = ask_one(&v, &rule, key);
 			if (!TEST(letter(a.answer) == cases[i].want[p]))
 				fprintf(stderr, "  case %u, %s: %s\n", i,
-					policies[p],
-					query_answer_name(a.answer));
+					policies[p], query_answers[a.answer]);
 			memcpy(&value, a.value, 4);
 			if (a.answer != F)
 				continue;
@@ -129,7 +128,7 @@ static void test_policies(void)
 	TEST(query_policy_parse("consensus:2x", &rule) == -EINVAL);
 	TEST(query_policy_parse("firstly", &rule) == -EINVAL);
 	TEST(query_policy_parse("", &rule) == -EINVAL);
-	TEST(!strcmp(query_answer_name(QUERY_UNREADABLE), "unreadable"));
+	TEST(!strcmp(query_answers[QUERY_UNREADABLE], "unreadable"));
 }
 
 /* Many keys with collisions, each table shape: the batch is the single one. */
@@ -283,8 +282,8 @@ static void test_paths(void)
 		if (!TEST(letter(strict.answer) == paths[i].strict) ||
 		    !TEST(letter(partial.answer) == paths[i].partial))
 			fprintf(stderr, "  path %u: %s, %s\n", i,
-				query_answer_name(strict.answer),
-				query_answer_name(partial.answer));
+				query_answers[strict.answer],
+				query_answers[partial.answer]);
 		if (partial.answer != F)
 			continue;
 		TEST(partial.len == paths[i].len);
