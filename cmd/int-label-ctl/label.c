@@ -4,7 +4,6 @@
  * capture to another or, in both directions, between two interfaces.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <net/if.h>
 #include <netdb.h>

@@ -2,7 +2,6 @@
 #include "commands.h"
 
 #include "cli/cli.h"
-#include "label/label.h"
 
 const struct label_policy policy_default = {.kind = LABEL_BASE_A};
 

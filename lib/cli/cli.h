@@ -8,7 +8,6 @@
 #define CLI_CLI_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"

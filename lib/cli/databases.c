@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
 
 #include "cli/cli.h"
 

@@ -6,7 +6,6 @@
 #ifndef CLI_LIVE_H
 #define CLI_LIVE_H
 
-#include "base/ledger.h"
 #include "cli/cli.h"
 #include "packet/live.h"
 

@@ -19,8 +19,6 @@
 #ifndef EXPORT_SPOOL_H
 #define EXPORT_SPOOL_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "net/key.h"
 #include "net/net.h"
 
 /* A field that the layout has already gets another part, which is tried first:

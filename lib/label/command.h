@@ -18,7 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
 #include "base/ledger.h"
 #include "label/control.h"
 #include "net/key.h"

@@ -30,7 +30,6 @@
 #include "base/rng.h"
 #include "label/label.h"
 #include "net/key.h"
-#include "net/proto.h"
 
 /*
  * The policy: which packets a port labels (INT-label, section 3), with the

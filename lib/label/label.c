@@ -6,7 +6,6 @@
 
 #include "base/cur.h"
 #include "net/be.h"
-#include "net/key.h"
 #include "net/net.h"
 
 const struct label_format label_format_default = {

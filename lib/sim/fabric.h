@@ -16,7 +16,6 @@
 #define SIM_FABRIC_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "sim/traffic.h"

@@ -3,7 +3,6 @@
 #include "sim/traffic.h"
 
 #include "hash/bytes.h"
-#include "net/key.h"
 
 enum {
 	SALT_HOST = 0x401, /* for the edge switch and the port of a host */
