@@ -215,20 +215,6 @@ static run_loop *loop_of(const struct run *r, const struct op *op,
 	return NULL;
 }
 
-/* The caller has checked op. Returns the value before. */
-static uint64_t atomic_one(struct local_transport *l, const struct op *op)
-{
-	uint64_t *p = (uint64_t *)(l->mem[op->table] + op->offset);
-	uint64_t want[2];
-
-	if (op->verb == OP_FETCH_ADD)
-		return __atomic_fetch_add(p, op->add, __ATOMIC_RELAXED);
-	memcpy(want, op->data, sizeof(want));
-	__atomic_compare_exchange_n(p, &want[0], want[1], false,
-				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	return want[0]; /* what was there: swapped or not */
-}
-
 static enum prefetch table_prefetch(const struct local_transport *l,
 				    unsigned table)
 {
@@ -243,16 +229,18 @@ fetch_ops(struct local_transport *l, const struct op *ops, size_t n,
 {
 	const uint16_t table = ops->table;
 	const size_t ahead = how == PREFETCH_L2 ? AHEAD_L2 : AHEAD;
-	const uint8_t *mem = l->mem[table];
+	uint8_t *mem = l->mem[table];
 	size_t i;
 
-	for (i = 0; i < n && op_is_atomic(ops[i].verb) && ops[i].table == table;
+	for (i = 0;
+	     i < n && ops[i].verb == OP_FETCH_ADD && ops[i].table == table;
 	     i++) {
 		if (i + ahead < n && how == PREFETCH_L2)
 			prefetch_l2(mem + ops[i + ahead].offset);
 		else if (i + ahead < n)
 			prefetch_line(mem + ops[i + ahead].offset);
-		old[i] = atomic_one(l, &ops[i]);
+		old[i] = __atomic_fetch_add((uint64_t *)(mem + ops[i].offset),
+					    ops[i].add, __ATOMIC_RELAXED);
 	}
 	return i;
 }
@@ -275,17 +263,12 @@ static int exec_one(struct local_transport *l, const struct op *op)
 {
 	const struct table *t = l->table[op->table];
 
-	if (!op_is_atomic(op->verb)) {
-		if (op->length)
-			writer_put(l->writer, t, op->offset, op->data,
-				   op->length);
-		if (op->verb == OP_WRITE_IMM)
-			region_notify(l->region, op->immediate);
-		return 0;
-	}
-	if (op->length != 8 || (op->offset & 7))
+	if (op->verb == OP_FETCH_ADD)
 		return -EINVAL;
-	atomic_one(l, op);
+	if (op->length)
+		writer_put(l->writer, t, op->offset, op->data, op->length);
+	if (op->verb == OP_WRITE_IMM)
+		region_notify(l->region, op->immediate);
 	return 0;
 }
 

@@ -25,8 +25,8 @@ int local_transport_open(struct transport **out, const char *region,
 void local_close(struct local_transport *l); /* NULL is fine */
 
 /*
- * Carries out the first of n operations, up to one that is not atomic or is for
- * another table than the first, and stores the value before each in old.
+ * Carries out the first of n operations, up to one that is no addition or is
+ * for another table than the first, and stores the value before each in old.
  * Returns how many. Between begin() and end(). The caller has checked that
  * these are inside their table and 8-aligned; those behind them need not be.
  */

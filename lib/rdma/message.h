@@ -11,10 +11,9 @@
  *	40-47	table
  *	0-39	offset
  *
- * The last words are the addend, both operands of a compare-and-swap, or the
- * data, padded to words. Data that is longer than both sides have agreed on is
- * replaced by its address. So a write or an addition of 8 bytes is two words, a
- * pair.
+ * The last words are the addend, or the data, padded to words. Data that is
+ * longer than both sides have agreed on is replaced by its address. So a write
+ * or an addition of 8 bytes is two words, a pair.
  */
 /* clang-format on */
 #ifndef RDMA_MESSAGE_H
@@ -36,7 +35,7 @@ enum {
 #define OP_MESSAGE_OFFSET    ((UINT64_C(1) << OP_MESSAGE_OFFSET_BITS) - 1)
 #define OP_MESSAGE_IMMEDIATE (UINT64_C(1) << 63)
 
-_Static_assert(OP_CMP_SWAP < 4, "a verb has two bits");
+_Static_assert(OP_FETCH_ADD < 4, "a verb has two bits");
 
 /* The first word of an operation, without the offset. */
 static inline uint64_t op_message_kind(unsigned table, uint32_t length,
@@ -67,19 +66,15 @@ static inline bool op_message_is_pair(uint64_t word)
 }
 
 /* Words of the data; copied: the longest data that a message holds itself. */
-static inline size_t op_message_data(enum op_verb verb, uint32_t length,
-				     uint32_t copied)
+static inline size_t op_message_data(uint32_t length, uint32_t copied)
 {
-	if (verb == OP_CMP_SWAP)
-		return 2;
 	return length > copied ? 1 : (length + 7) / 8;
 }
 
 /* Words of an operation's message, which holds data of up to copied bytes. */
 static inline size_t op_message_words(const struct op *op, uint32_t copied)
 {
-	return 1u + (op->immediate != 0) +
-	       op_message_data(op->verb, op->length, copied);
+	return 1u + (op->immediate != 0) + op_message_data(op->length, copied);
 }
 
 static inline void op_message_put(uint64_t *m, const struct op *op,
@@ -93,8 +88,6 @@ static inline void op_message_put(uint64_t *m, const struct op *op,
 		*m++ = op->immediate;
 	if (op->verb == OP_FETCH_ADD || op->length > copied)
 		*m = op->add; /* or op->data, the address */
-	else if (op->verb == OP_CMP_SWAP)
-		memcpy(m, op->data, 16);
 	else if (op->length % 8)
 		memcpy(m, op->data, op->length);
 	else
@@ -111,8 +104,7 @@ static inline uint32_t op_message_length(uint64_t word)
 static inline size_t op_message_size(uint64_t word, uint32_t copied)
 {
 	return 1 + (word >> 63) +
-	       op_message_data(op_message_verb(word), op_message_length(word),
-			       copied);
+	       op_message_data(op_message_length(word), copied);
 }
 
 /* Reads the operation of a message; its data stays there. Returns the words. */

@@ -23,7 +23,6 @@ enum op_verb {
 	OP_WRITE,     /* length bytes at data */
 	OP_WRITE_IMM, /* the same, then the immediate to the collector's CPU */
 	OP_FETCH_ADD, /* add to the 8-byte host-order counter at offset */
-	OP_CMP_SWAP,  /* data: two uint64_t of host order: compare, then swap */
 };
 
 struct op {
@@ -32,18 +31,13 @@ struct op {
 		const uint8_t *data; /* not owned: valid until exec() returns */
 		uint64_t add;
 	};
-	uint32_t length; /* bytes at offset; 8 for the atomics */
+	uint32_t length; /* bytes at offset; 8 of an addition */
 	uint32_t immediate;
 	uint16_t table; /* index in transport.table, not the id */
 	uint8_t verb;	/* enum op_verb */
 };
 
 _Static_assert(sizeof(struct op) == 32, "two to a cache line");
-
-static inline bool op_is_atomic(enum op_verb verb)
-{
-	return verb == OP_FETCH_ADD || verb == OP_CMP_SWAP;
-}
 
 /* Operations of a transport that confirms each one. */
 struct transport_account {

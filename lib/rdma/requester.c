@@ -43,9 +43,7 @@ enum ack_class {
 /* Bytes that op->data points at. */
 static inline size_t op_payload(const struct op *op)
 {
-	return op->verb == OP_FETCH_ADD	 ? 0
-	       : op->verb == OP_CMP_SWAP ? 16
-					 : op->length;
+	return op->verb == OP_FETCH_ADD ? 0 : op->length;
 }
 
 int request_window_open(struct request_window *w, uint64_t size, size_t payload)
@@ -93,7 +91,7 @@ uint64_t request_window_drop_atomics(struct request_window *w)
 		const struct requester_request *r = request_window_at(w, i);
 		struct requester_request *kept = request_window_at(w, to);
 
-		if (i < w->snd.max && op_is_atomic(r->op.verb))
+		if (i < w->snd.max && r->op.verb == OP_FETCH_ADD)
 			continue;
 		to++;
 		if (kept == r)

@@ -478,6 +478,7 @@ static struct responder_qp *screen_packet(struct responder *p,
 	else if (!q)
 		ctr->bad_qp++;
 	else if (r->opcode == ROCE_RC_ACK || r->opcode == ROCE_RC_ATOMIC_ACK ||
+		 r->opcode == ROCE_RC_CMP_SWAP ||
 		 is_rc(r->opcode) != p->s->rc[q - p->s->qp])
 		ctr->bad_opcode++;
 	else if (!is_address(p, r->src, r, p->s->t.peer_ip))
@@ -669,7 +670,8 @@ static void qp_rx(struct responder *p, struct responder_qp *q,
 		number = responder_qp_reply(p, q, r, &v, &p->replies, ts_ns);
 	if (!v.good)
 		return;
-	responder_qp_op(p, q, r, &p->ctr, p->operand[p->nops++], op);
+	responder_qp_op(p, q, r, &p->ctr, op);
+	p->nops++;
 	if (v.answer == REPLY_ATOMIC)
 		op->immediate = number;
 	if (p->prefetch)
@@ -696,7 +698,7 @@ int responder_exec(struct responder *p, const struct op *op, size_t n,
 						  old[i]);
 		if (done)
 			continue;
-		while (done < n && !op_is_atomic(op[done].verb))
+		while (done < n && op[done].verb != OP_FETCH_ADD)
 			done++;
 		rc = transport->exec(transport, op, done, 0);
 	}

@@ -32,7 +32,8 @@ struct responder_ledger {
 	uint64_t bad_icrc;
 	uint64_t bad_pkey;
 	uint64_t bad_tver;
-	uint64_t bad_opcode;   /* opcode unknown, or its class does not fit the
+	uint64_t bad_opcode;   /* opcode unknown, or of no request that is
+				  carried out, or its class does not fit the
 				  queue pair's type */
 	uint64_t bad_qp;       /* no such queue pair */
 	uint64_t bad_peer;     /* not the configured source address */

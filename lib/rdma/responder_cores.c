@@ -132,14 +132,13 @@ add_request(struct batch *b, const struct responder *p,
 	    const struct verdict *v, uint64_t ts_ns)
 {
 	unsigned number = REPLY_NO_NUMBER;
-	uint64_t operand[2];
 	struct op op;
 
 	if (v->answer && p->answers)
 		number = responder_qp_reply(p, q, r, v, &b->replies, ts_ns);
 	if (!v->good)
 		return;
-	responder_qp_op(p, q, r, &b->counted, operand, &op);
+	responder_qp_op(p, q, r, &b->counted, &op);
 	if (op.verb == OP_WRITE_IMM) {
 		b->immediate[b->immediates++] = op.immediate;
 		op.verb = OP_WRITE;

@@ -166,7 +166,6 @@ struct responder {
 	bool prefetch; /* their lines (region/memory.h) */
 	unsigned nops, carried_out;
 	struct op op[PKT_BATCH];
-	uint64_t operand[PKT_BATCH][2]; /* of those that compare and swap */
 	/* The packets last screened, and the queue pair of each valid one. */
 	struct roce decoded[ROCE_BATCH];
 	struct responder_qp *qps[ROCE_BATCH];
@@ -180,7 +179,7 @@ static inline bool is_rc(uint8_t opcode)
 
 static inline bool is_atomic(uint8_t opcode)
 {
-	return opcode == ROCE_RC_FETCH_ADD || opcode == ROCE_RC_CMP_SWAP;
+	return opcode == ROCE_RC_FETCH_ADD;
 }
 
 static inline bool is_immediate(uint8_t opcode)
@@ -255,12 +254,11 @@ static inline struct verdict responder_qp_accept(const struct responder_qp *q,
 struct verdict responder_qp_judge(struct responder *p, struct responder_qp *q,
 				  const struct roce *r);
 
-/* Counts a valid request and fills in its operation, whose length may be 0.
- * operand: room for a compare-and-swap's. */
+/* Counts a valid request and fills in its operation, whose length may be 0. */
 static inline __attribute__((always_inline)) void
 responder_qp_op(const struct responder *p, const struct responder_qp *q,
 		const struct roce *r, struct responder_ledger *ctr,
-		uint64_t operand[2], struct op *op)
+		struct op *op)
 {
 	bool imm = is_immediate(r->opcode);
 
@@ -283,15 +281,8 @@ responder_qp_op(const struct responder *p, const struct responder_qp *q,
 	ctr->acks++;
 	op->offset = r->va - q->address;
 	op->length = 8;
-	if (r->opcode == ROCE_RC_FETCH_ADD) {
-		op->verb = OP_FETCH_ADD;
-		op->add = r->swap_add;
-	} else {
-		op->verb = OP_CMP_SWAP;
-		operand[0] = r->compare;
-		operand[1] = r->swap_add;
-		op->data = (const uint8_t *)operand;
-	}
+	op->verb = OP_FETCH_ADD;
+	op->add = r->swap_add;
 }
 
 /* Adds the reply of a verdict to the sender of r. Returns its number, or

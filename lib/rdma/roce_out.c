@@ -148,21 +148,16 @@ static void fill_frame(uint8_t *frame, const struct roce_template *t,
 		       const struct op *op, uint64_t va)
 {
 	uint8_t *ext = frame + t->ext;
-	uint64_t operand[2];
 
 	be64_store(ext, va);
-	if (!op_is_atomic(op->verb)) {
-		memcpy(frame + t->head, op->data, op->length);
-		memset(frame + t->head + op->length, 0, -op->length & 3);
-		if (t->head == t->ext + ROCE_RETH_LEN + ROCE_IMM_LEN)
-			be32_store(ext + ROCE_RETH_LEN, op->immediate);
-	} else if (op->verb == OP_FETCH_ADD) {
+	if (op->verb == OP_FETCH_ADD) {
 		be64_store(ext + ROCE_ATOMIC_AT_SWAP, op->add);
-	} else { /* AtomicETH: swap, then compare */
-		memcpy(operand, op->data, sizeof(operand));
-		be64_store(ext + ROCE_ATOMIC_AT_SWAP, operand[1]);
-		be64_store(ext + ROCE_ATOMIC_AT_COMPARE, operand[0]);
+		return;
 	}
+	memcpy(frame + t->head, op->data, op->length);
+	memset(frame + t->head + op->length, 0, -op->length & 3);
+	if (t->head == t->ext + ROCE_RETH_LEN + ROCE_IMM_LEN)
+		be32_store(ext + ROCE_RETH_LEN, op->immediate);
 }
 
 int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,
@@ -172,7 +167,7 @@ int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,
 	uint8_t *frame;
 	uint32_t sum;
 	int rc = get_template(o, op->table, opcode,
-			      op_is_atomic(op->verb) ? 0 : op->length, &t);
+			      op->verb == OP_FETCH_ADD ? 0 : op->length, &t);
 
 	if (rc < 0)
 		return rc;
@@ -197,7 +192,6 @@ static uint8_t opcode_of(const struct table *t, uint8_t verb)
 		[OP_WRITE] = ROCE_RC_WRITE_ONLY,
 		[OP_WRITE_IMM] = ROCE_RC_WRITE_ONLY_IMM,
 		[OP_FETCH_ADD] = ROCE_RC_FETCH_ADD,
-		[OP_CMP_SWAP] = ROCE_RC_CMP_SWAP,
 	};
 
 	if (t->qp == TABLE_QP_RC)
@@ -263,7 +257,7 @@ static int accept_op(struct roce_out *o, const struct op *op, bool *taken)
 	if (!opcode)
 		return -EINVAL;
 	*taken = true;
-	if (op_is_atomic(op->verb) || op->length <= mtu)
+	if (op->verb == OP_FETCH_ADD || op->length <= mtu)
 		return put_request(o, op, opcode, taken);
 	/* The immediate goes with the last request: it says that all is there.
 	 * A new ticket may replace o->t while a request waits for room, so t
@@ -531,9 +525,7 @@ static size_t longest_payload(const struct table *t, uint32_t mtu)
 			     ? (size_t)TABLE_BATCH_MAX * t->stride
 			     : t->stride;
 
-	if (len > mtu)
-		len = mtu;
-	return len < 16 ? 16 : len; /* compare and swap */
+	return len < mtu ? len : mtu;
 }
 
 int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,

@@ -298,7 +298,7 @@ void ticket_note_head(uint64_t *const heads[TABLE_MAX], const struct ticket *t,
 	const struct table *table = &t->table[op->table];
 	uint64_t list = (op->offset - table->heads) / 8;
 
-	if (table->kind == TABLE_APPEND && !op_is_atomic(op->verb) &&
+	if (table->kind == TABLE_APPEND && op->verb != OP_FETCH_ADD &&
 	    op->length == 8 && op->offset >= table->heads &&
 	    list < table->lists)
 		heads[op->table][list] = be64_load(op->data);

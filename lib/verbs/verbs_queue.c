@@ -176,11 +176,10 @@ static inline void put_write(struct verbs_queue *q, struct ibv_send_wr *wr,
 	}
 }
 
-static inline void put_atomic(struct verbs_queue *q, struct ibv_send_wr *wr,
-			      const struct op *op)
+static inline void put_add(struct verbs_queue *q, struct ibv_send_wr *wr,
+			   const struct op *op)
 {
 	const struct ticket_table *at = &q->tables[op->table];
-	uint64_t operand[2];
 
 	wr->sg_list->addr = (uintptr_t)q->memory; /* the old value: unused */
 	wr->sg_list->length = 8;
@@ -188,15 +187,8 @@ static inline void put_atomic(struct verbs_queue *q, struct ibv_send_wr *wr,
 	wr->send_flags = 0;
 	wr->wr.atomic.remote_addr = at->address + op->offset;
 	wr->wr.atomic.rkey = at->rkey;
-	if (op->verb == OP_FETCH_ADD) {
-		wr->opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-		wr->wr.atomic.compare_add = op->add;
-	} else {
-		memcpy(operand, op->data, sizeof(operand));
-		wr->opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
-		wr->wr.atomic.compare_add = operand[0];
-		wr->wr.atomic.swap = operand[1];
-	}
+	wr->opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+	wr->wr.atomic.compare_add = op->add;
 	q->ctr->atomics++;
 }
 
@@ -215,8 +207,8 @@ void verbs_queue_exec(struct verbs_queue *q, const struct op *ops, size_t n)
 	for (; op < end && !q->broken; op++) {
 		struct ibv_send_wr *wr = &q->wr[q->chained];
 
-		if (op->verb == OP_FETCH_ADD || op->verb == OP_CMP_SWAP) {
-			put_atomic(q, wr, op);
+		if (op->verb == OP_FETCH_ADD) {
+			put_add(q, wr, op);
 		} else if (op->length <= VERBS_PAYLOAD) {
 			put_write(q, wr, op);
 		} else {

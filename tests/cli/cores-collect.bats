@@ -86,7 +86,7 @@ real() { # workload
 	[ "$(counter ledger.4 rnr)" -gt 0 ]
 }
 
-@test "a pipe; -c; compare-and-swap" {
+@test "a pipe; -c; DART" {
 	local j
 
 	dta-gen uniform --flows 900 --count 30000 -q -w reports.pcap

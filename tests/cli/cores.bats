@@ -143,7 +143,7 @@ into_new() {
 	[ "$(packets_in three.4)" -gt 10000 ]
 }
 
-@test "random copies, compare-and-swap, and a limit: drawn and counted alike" {
+@test "DART's random copies, and a limit: drawn and counted alike" {
 	dta-gen uniform --flows 2000 --count 60000 --copies 2 -q -w reports.pcap
 	on_all "$EXAMPLES/uniform.ini" -r reports.pcap --dart --seed 3
 	remove_regions "$NAME"

@@ -26,7 +26,7 @@ import struct
 import sys
 import time
 
-from roce import (ATOMIC_ACK, RC_ADD, RC_CAS, RC_WRITE, RC_WRITE_IMM, UC_WRITE,
+from roce import (ATOMIC_ACK, RC_ADD, RC_WRITE, RC_WRITE_IMM, UC_WRITE,
                   UC_WRITE_IMM, Switch, Ticket, answer, frame, read_pcap,
                   write_pcap)
 
@@ -63,10 +63,6 @@ def u(psn, c="a", offset=0, **k):
 
 def add(psn, n, offset=0, **k):
     return f(RC_ADD, psn, offset, operands=(n, 0), **k)
-
-
-def cas(psn, compare, swap, offset=0, **k):
-    return f(RC_CAS, psn, offset, operands=(swap, compare), **k)
 
 
 def q(n):
@@ -138,10 +134,6 @@ CASES = [
          {}),
     Case("add-gap", "add", [add(0, 1), add(2, 2), add(1, 4)],
          ["atomic 0 0", "nak60 1", "atomic 1 1"], {0: q(5)}),
-    Case("compare-swap", "add",
-         [cas(0, 0, 9), cas(1, 8, 7), cas(2, 9, 10), cas(0, 0, 9)],
-         ["atomic 0 0", "atomic 1 9", "atomic 2 9", "atomic 0 0"],
-         {0: q(10)}),
     Case("many-atomics", "add", [add(i, 1) for i in range(16)] +
          [add(i, 1) for i in range(16)],
          [f"atomic {i} {i}" for i in range(16)] * 2, {0: q(16)}),

@@ -10,7 +10,7 @@ import struct
 import time
 import zlib
 
-RC_WRITE, RC_WRITE_IMM, RC_CAS, RC_ADD = 0x0A, 0x0B, 0x13, 0x14
+RC_WRITE, RC_WRITE_IMM, RC_ADD = 0x0A, 0x0B, 0x14
 UC_WRITE, UC_WRITE_IMM = 0x2A, 0x2B
 ACK, ATOMIC_ACK = 0x11, 0x12
 PORT = 4791
@@ -74,7 +74,7 @@ def frame(ticket, table, opcode, psn, offset=0, data=b"", **k):
     """
     t = ticket.tables[table]
     va = (t["address"] + offset) & (2**64 - 1)
-    atomic = opcode in (RC_CAS, RC_ADD)
+    atomic = opcode == RC_ADD
     rkey = k.get("rkey", t["rkey"])
     if atomic:
         ext = struct.pack(">QIQQ", va, rkey, *k["operands"])

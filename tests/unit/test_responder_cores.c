@@ -52,9 +52,7 @@ static struct roce request(struct traffic *tf, const struct rig *g,
 	struct roce r;
 
 	if (table == RIG_INC || (table == RIG_KW && !pick(tf, 20))) {
-		opcode = pick(tf, 3) ? ROCE_RC_FETCH_ADD : ROCE_RC_CMP_SWAP;
-		r = rig_request(g, opcode, table, 8ull * slot, psn);
-		r.compare = pick(tf, 3);
+		r = rig_request(g, ROCE_RC_FETCH_ADD, table, 8ull * slot, psn);
 		r.swap_add = pick(tf, 3);
 		return r;
 	}

@@ -147,23 +147,17 @@ static void test_atomics(void)
 	TEST(count_at(8) == 390);
 	r = rig_request(&g, ROCE_RC_CMP_SWAP, RIG_INC, 8, 20);
 	r.compare = 390;
-	r.swap_add = UINT64_C(0x0102030405060708);
+	TEST(send_as(&r, REASON(bad_opcode))); /* not carried out */
+	TEST(silence());
+	TEST(count_at(8) == 390);
+	r = rig_add(&g, 8 * 255, 20, UINT64_MAX); /* the last one; wraps */
 	TEST(send_as(&r, REASON(executed)));
-	TEST(answered_old(20, 390));
-	TEST(count_at(8) == UINT64_C(0x0102030405060708));
 	r.psn = 21;
-	r.swap_add = 5; /* not equal: what was there stays, and is told */
-	TEST(send_as(&r, REASON(executed)));
-	TEST(answered_old(21, UINT64_C(0x0102030405060708)));
-	TEST(count_at(8) == UINT64_C(0x0102030405060708));
-	r = rig_add(&g, 8 * 255, 22, UINT64_MAX); /* the last one; wraps */
-	TEST(send_as(&r, REASON(executed)));
-	r.psn = 23;
 	r.swap_add = 2;
 	TEST(send_as(&r, REASON(executed)));
 	TEST(take_answers(&a, 1) == 2);
 	TEST(count_at(8 * 255) == 1);
-	TEST(g.before.atomics == 24);
+	TEST(g.before.atomics == 22);
 }
 
 /* Address not 8-aligned: 0x61. Key and bounds: 0x62, as for writes. */
