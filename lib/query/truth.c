@@ -101,9 +101,9 @@ static int find_table(struct row_reader *r)
 		r->t = t;
 		return 0;
 	}
-	return r->truth->skips_others ? 0
-				      : refuse_row(r, "no such table",
-						   r->column[COL_TABLE]);
+	return r->truth->skips_others
+		       ? 0
+		       : refuse_row(r, "no such table", r->column[COL_TABLE]);
 }
 
 static int read_key(struct row_reader *r)

@@ -79,7 +79,7 @@ struct truth {
 	unsigned n_known;
 	bool header_read;
 	bool skips_others; /* rows of tables that are not known */
-	uint64_t rows; /* after the header */
+	uint64_t rows;	   /* after the header */
 	unsigned n;
 	struct truth_table table[TABLE_MAX];
 };
