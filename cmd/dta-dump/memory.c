@@ -116,9 +116,7 @@ static const struct row_field slot_fields[SLOT_FIELDS] = {
 	[SLOT_VALUE] = {"value", ROW_BYTES, 16},
 };
 
-enum {
-	CHECKSUM_LEN = 4,
-};
+enum { CHECKSUM_LEN = 4 };
 
 /* The parts of a value, by the table's show, are columns after slot_fields. */
 struct slots {
@@ -325,9 +323,7 @@ static const struct column {
 };
 /* clang-format on */
 
-enum {
-	COLUMNS = sizeof(columns) / sizeof(columns[0]),
-};
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
 struct part_rows {
 	struct rows *rows;

@@ -209,9 +209,7 @@ table_of_request(const struct ticket *t, const struct roce *r, uint64_t *offset)
 
 /* --- INT-label ------------------------------------------------------------ */
 
-enum {
-	LABEL_TEXT = 112, /* of one, at most */
-};
+enum { LABEL_TEXT = 112 }; /* of one, at most */
 
 /* "7:1>2@1000us,latency=5,queue=0,number=3", the newest first. */
 static void format_labels(char *out, size_t size, const struct label_view *v)
@@ -608,9 +606,7 @@ static void show_roce(struct rows *rows, const struct ticket *t,
 
 /* --- the capture ---------------------------------------------------------- */
 
-enum {
-	ADDRESS_MAX = TEXT_IP_MAX + 9, /* brackets, port */
-};
+enum { ADDRESS_MAX = TEXT_IP_MAX + 9 }; /* brackets, port */
 
 static void format_endpoint(char *out, uint8_t version, const uint8_t *ip,
 			    uint16_t port)

@@ -39,10 +39,6 @@ static const struct row_field fields[FIELDS] = {
 
 static const struct schema schema = {"region", fields, FIELDS};
 
-enum {
-	SAMPLE = 10000, /* units of a table that are looked at */
-};
-
 struct listing {
 	const struct opts *o;
 	struct rows *rows;
@@ -80,7 +76,7 @@ static void show_region(void *ctx, const char *path, const char *name)
 	if (began && began <= now)
 		row_u64(rows, AGE, (now - began) / 1000000000);
 	if (!l->o->no_load)
-		row_f64(rows, FILL, query_fill(region_memory(r), SAMPLE));
+		row_f64(rows, FILL, query_fill(region_memory(r)));
 	written = region_writer_left_ns(r);
 	/* "1234:dta-translate,1240:dta-collect": columns end at blanks. */
 	for (; region_writer(r, &at, &w); n++) {

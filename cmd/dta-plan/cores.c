@@ -5,15 +5,7 @@
 #include "options.h"
 #include "row/row.h"
 
-enum field {
-	WORKLOAD,
-	CORES,
-	RATE,
-	SPEEDUP,
-	BYTES,
-	BOUND,
-	FIELDS,
-};
+enum field { WORKLOAD, CORES, RATE, SPEEDUP, BYTES, BOUND, FIELDS };
 
 static const struct row_field fields[FIELDS] = {
 	[WORKLOAD] = {"workload", ROW_STR, 16, ROW_TAG},

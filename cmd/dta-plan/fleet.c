@@ -20,10 +20,6 @@ static const struct row_field fields[] = {
 const struct schema fleet_schema = {"fleet", fields,
 				    sizeof(fields) / sizeof(fields[0])};
 
-enum {
-	STATE_BYTES = 20, /* of a collector in a switch: DART 6 */
-};
-
 /* Of the numbers of copies that were named, or all, finds the one that needs
  * the fewest collectors, or as few and the least memory. */
 static struct fleet best_fleet(const struct opts *o, double reports_s,
@@ -108,7 +104,7 @@ void fleet_rows(struct rows *r, const struct opts *o)
 		 dart ? "none: DART 3.1" : "one before each: DTA 3"},
 		{"queue_pairs", dart ? switches : 1, "a_NIC",
 		 dart ? "one for each switch" : "its translator: DTA 3"},
-		{"switch_state", STATE_BYTES * n, bytes,
+		{"switch_state", 20 * n, bytes,
 		 "20 a collector: DART 6"},
 		{"loss_keys", f.lost * stored, keys, rule},
 		{"loss_success", want * (1 - f.lost), share, rule},

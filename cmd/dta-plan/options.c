@@ -176,12 +176,7 @@ static const struct cli_group groups[] = {
 	{0},
 };
 
-enum verb {
-	KEYWRITE,
-	POSTCARD,
-	CORES,
-	FLEET,
-};
+enum verb { KEYWRITE, POSTCARD, CORES, FLEET };
 
 static const char *const verbs[] = {
 	[KEYWRITE] = "keywrite",

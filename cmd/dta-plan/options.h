@@ -8,9 +8,7 @@
 /* More than any machine has; its bytes still fit 64 bits. */
 #define SLOTS_MAX (UINT64_C(1) << 50)
 
-enum {
-	RANGE_MAX = 1000, /* values */
-};
+enum { RANGE_MAX = 1000 }; /* values */
 
 /* One value of an option, or several: "0.1:2:0.1" (from, to, step), "1:4"
  * (whole numbers, step 1). */

@@ -16,17 +16,12 @@ void keys_open(struct keys *k, const struct keys_from *from,
 {
 	int rc;
 
+	memset(k, 0, sizeof(*k));
 	k->targets = t;
 	for (unsigned i = 0; i < t->n; i++)
 		k->table[i] = t->target[i].t;
 	k->from = *from;
-	k->next_arg = 0;
-	k->header_checked = false;
 	k->csv_at = -1;
-	k->malformed = 0;
-	k->is_part = false;
-	k->wrong.text[0] = '\0';
-	k->n = 0;
 	if (from->file && (rc = lines_open(&k->lines, from->file)) < 0)
 		cli_fail("%s: %s", from->file, strerror(-rc));
 }
@@ -189,9 +184,7 @@ bool keys_next(struct keys *k)
 	return more;
 }
 
-enum {
-	PART_BYTES = 1 << 15, /* bytes of lines in a part, at most */
-};
+enum { PART_BYTES = 1 << 15 }; /* bytes of lines in a part, at most */
 
 int keys_part_open(struct keys *k, const struct query_targets *t)
 {

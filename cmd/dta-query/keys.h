@@ -25,9 +25,7 @@ struct parsed_key {
 	uint8_t *key;
 };
 
-enum {
-	KEYS_SHOWN = 10, /* warnings about lines that are no keys */
-};
+enum { KEYS_SHOWN = 10 }; /* warnings about lines that are no keys */
 
 struct keys {
 	const struct query_targets *targets;

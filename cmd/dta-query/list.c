@@ -73,18 +73,6 @@ static void parse_lists(struct entries *e)
 	}
 }
 
-static void open_entries(struct entries *e, const struct opts *o,
-			 struct query_sources *p)
-{
-	e->o = o;
-	e->p = p;
-	sources_pick(&e->targets, p, TABLE_APPEND, o->table);
-	parse_lists(e);
-	values_open(&e->values, &entry_schema, ENTRY_VALUE, opts_show(o),
-		    o->format == ROW_TEXT, &e->targets);
-	e->rows = cli_rows(o->format, &e->values.schema);
-}
-
 static void close_entries(struct entries *e)
 {
 	int rc = rows_flush(e->rows);
@@ -420,7 +408,13 @@ int run_list(const struct opts *o, struct query_sources *p)
 	static struct entries e; /* too large for the stack */
 	int rc = CLI_OK;
 
-	open_entries(&e, o, p);
+	e.o = o;
+	e.p = p;
+	sources_pick(&e.targets, p, TABLE_APPEND, o->table);
+	parse_lists(&e);
+	values_open(&e.values, &entry_schema, ENTRY_VALUE, opts_show(o),
+		    o->format == ROW_TEXT, &e.targets);
+	e.rows = cli_rows(o->format, &e.values.schema);
 	if (o->follow)
 		rc = follow_lists(&e);
 	else

@@ -364,15 +364,11 @@ static void run_script(struct shell *sh)
 	char *line;
 	int rc = lines_open(&l, "-");
 
-	while (!rc && !sh->quit && !cli_stop && !interrupted) {
+	for (bool more = !rc; more && !cli_stop && !interrupted;) {
 		while (!sh->quit && (line = lines_next(&l, &len)))
 			run_line(sh, line);
-		if (sh->quit)
-			break;
-		rc = lines_more(&l);
-		if (rc == 0)
-			break;
-		rc = rc == -EINTR || rc > 0 ? 0 : rc;
+		rc = sh->quit ? 0 : lines_more(&l);
+		more = rc > 0 || rc == -EINTR;
 	}
 	lines_check(&l, rc);
 	lines_close(&l);

@@ -9,9 +9,7 @@
 #include "query/sources.h"
 #include "query/show.h"
 
-enum {
-	VALUES_FIELDS = 16, /* fields at most of the schema to be expanded */
-};
+enum { VALUES_FIELDS = 16 }; /* fields at most of the schema to be expanded */
 
 struct values {
 	unsigned at;	/* the first field of a value */

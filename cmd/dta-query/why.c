@@ -59,9 +59,7 @@ struct miss {
 	uint64_t gone;	      /* epochs 1 to this are gone; 0: none */
 };
 
-enum {
-	MISS_TEXT = 512, /* bytes of an explanation */
-};
+enum { MISS_TEXT = 512 }; /* bytes of an explanation */
 
 /* The share of stored keys overwritten from which a larger table is advised. */
 static const double MANY_GONE = 0.05;

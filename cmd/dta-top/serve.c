@@ -60,12 +60,7 @@ static const struct column regions[] = {
 };
 /* clang-format on */
 
-enum {
-	COUNTERS,
-	PROGRAMS,
-	REGIONS,
-	SCHEMAS,
-};
+enum { COUNTERS, PROGRAMS, REGIONS, SCHEMAS };
 
 static struct columns columns[SCHEMAS] = {
 	[COUNTERS] = {"dta", ALL_COLUMNS(counters)},

@@ -14,10 +14,7 @@
 #include "cli/cli.h"
 #include "query/query.h"
 
-enum {
-	SAMPLE = 10000, /* units of a table whose use is sampled */
-	SECOND_NS = 1000000000,
-};
+enum { SECOND_NS = 1000000000 };
 
 /* Sets the rate of a counter that was `was' at from_ns and is `is' at to_ns. */
 static void set_rate(struct rate *s, uint64_t from_ns, uint64_t to_ns,
@@ -81,7 +78,7 @@ static void read_region(void *ctx, const char *path, const char *name)
 	for (s->writers = 0; region_writer(r, &at, &one);)
 		s->writer[s->writers++] = one.pid;
 	s->last_write_ns = s->writers ? now : region_writer_left_ns(r);
-	s->fill = query_fill(region_memory(r), SAMPLE);
+	s->fill = query_fill(region_memory(r));
 	region_close(r);
 }
 

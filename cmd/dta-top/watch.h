@@ -101,9 +101,7 @@ struct column {
 	i, offsetof(struct type, member), sizeof(((struct type *)0)->member)
 #define ALL_COLUMNS(array) array, sizeof(array) / sizeof((array)[0])
 
-enum {
-	COLUMNS_MAX = 20,
-};
+enum { COLUMNS_MAX = 20 };
 
 struct columns {
 	const char *name;

@@ -140,9 +140,7 @@ struct plan_load plan_load_of(unsigned copies, uint64_t slots, uint64_t used)
 
 /* --- one random copy a report, as DART's switches write them ------------- */
 
-enum {
-	STEPS = 512, /* of Simpson's rule; even */
-};
+enum { STEPS = 512 }; /* of Simpson's rule; even */
 
 /* Sets chance[d]: that r draws out of n have d different results. Returns the
  * share of slots that keys with so many reports have written, at a load. */

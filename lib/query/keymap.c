@@ -6,9 +6,7 @@
 
 #include "hash/crc.h"
 
-enum {
-	FIRST_CAP = 1024, /* records */
-};
+enum { FIRST_CAP = 1024 }; /* records */
 
 void keymap_init(struct keymap *m, size_t key_len, size_t record_len)
 {

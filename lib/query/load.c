@@ -11,7 +11,8 @@
 
 enum {
 	CHECKSUM_BITS = 32,
-	BLOCK = 65536, /* bytes read at once */
+	BLOCK = 65536,	/* bytes read at once */
+	SAMPLE = 10000, /* units of a table that query_fill() looks at */
 };
 
 int64_t query_scan(const struct table_view *v, query_scan_unit *each, void *ctx,
@@ -119,7 +120,7 @@ double query_load_sample(const struct table_view *v, uint64_t at_most)
 	return (double)used / (double)read; /* NAN if none could be read */
 }
 
-double query_fill(struct memory *m, uint64_t at_most)
+double query_fill(struct memory *m)
 {
 	double fill = NAN;
 
@@ -128,7 +129,7 @@ double query_fill(struct memory *m, uint64_t at_most)
 		double share;
 
 		memory_view(&v, m, &m->table[i], m->newest);
-		share = query_load_sample(&v, at_most);
+		share = query_load_sample(&v, SAMPLE);
 		if (isnan(fill) || share > fill)
 			fill = share;
 	}

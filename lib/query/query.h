@@ -18,9 +18,7 @@
 #include "hash/family.h"
 #include "region/memory.h"
 
-enum {
-	QUERY_BATCH = 256, /* keys that the batch calls take at once */
-};
+enum { QUERY_BATCH = 256 }; /* keys that the batch calls take at once */
 
 enum query_answer {
 	QUERY_FOUND,
@@ -201,7 +199,7 @@ struct query_load {
 double query_load_sample(const struct table_view *v, uint64_t at_most);
 
 /* The same of the fullest table of a memory in its newest epoch. */
-double query_fill(struct memory *m, uint64_t at_most);
+double query_fill(struct memory *m);
 
 /* Measures the load of a table. 0 or -ENOMEM. *stop ends it early. */
 int query_load_of(struct query_load *l, const struct table_view *v,

@@ -40,10 +40,6 @@ static const struct {
 	{"ms", {RENDER_NUMBER, 4}, "time_ms", "ms"},
 };
 
-enum {
-	TYPES = sizeof(types) / sizeof(types[0]),
-};
-
 static int set_type(struct show_part *p, const char *type, struct error *err)
 {
 	uint64_t bytes;
@@ -54,7 +50,7 @@ static int set_type(struct show_part *p, const char *type, struct error *err)
 		p->len = (uint16_t)bytes;
 		return 0;
 	}
-	for (unsigned i = 0; i < TYPES; i++) {
+	for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		if (strcmp(type, types[i].type) != 0)
 			continue;
 		p->render = types[i].render;

@@ -3,16 +3,8 @@
  * show.h - shows a value as hexadecimal bytes, or as the numbers, addresses or
  * text that it consists of. A layout's "show", or the option --as, describes
  * its parts: types, with or without a name: "flow4, u8, u32:reason, us". Each
- * part is a column.
- *
- *	hex    bytes; hex4: four bytes
- *	u8..   a big-endian number: u8, u16, u32, u64
- *	u8s..  a list of such numbers: u8s, u16s, u32s
- *	text   characters; \\ for a backslash, \xNN for other bytes
- *	flow4  or any type of key.h; ip4 and ip6 are src4 and src6
- *	ns     or us, ms: a number of 4 bytes with a unit
- *
- * hex, text, u8s, u16s and u32s take all bytes that are left: the last part.
+ * part is a column. dta-query(1) has all types, under --as: hex, text, u8s,
+ * u16s and u32s take all bytes that are left, as the last part.
  */
 #ifndef QUERY_SHOW_H
 #define QUERY_SHOW_H

@@ -202,14 +202,6 @@ static void mark_lost(struct query_sources *p, struct query_source *s,
 		p->o->warn("collector %s: %s", s->name, why);
 }
 
-static int start_ssh(struct query_sources *p, unsigned i, struct error *err)
-{
-	const struct cluster_collector *a = &p->cluster.collector[i];
-
-	return ssh_start(&p->source[i].ssh, a->host, a->region, p->o->stop,
-			 err);
-}
-
 /* A collector on another machine: by RDMA if that works, else by ssh. */
 static int open_remote(struct query_sources *p, unsigned i, struct error *err)
 {
@@ -224,7 +216,8 @@ static int open_remote(struct query_sources *p, unsigned i, struct error *err)
 		p->o->warn("collector %s: %s; asking by ssh", s->name,
 			   err->text);
 	}
-	rc = s->ssh ? 0 : start_ssh(p, i, err);
+	rc = s->ssh ? 0
+		    : ssh_start(&s->ssh, a->host, a->region, p->o->stop, err);
 	return rc < 0 ? rc : ssh_memory(&s->memory, s->ssh, err);
 }
 
@@ -269,7 +262,8 @@ static int open_cluster(struct query_sources *p, struct error *err)
 			  : *a->ticket ? a->ticket
 				       : a->verbs;
 		s->live = true;
-		if (*a->host && !*a->verbs && start_ssh(p, i, &why) < 0)
+		if (*a->host && !*a->verbs &&
+		    ssh_start(&s->ssh, a->host, a->region, p->o->stop, &why))
 			mark_lost(p, s, why.text);
 	}
 	for (unsigned i = 0; i < p->sources; i++)

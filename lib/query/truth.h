@@ -41,9 +41,7 @@ void *keymap_get(struct keymap *m, const uint8_t *key);
 void *keymap_record(const struct keymap *m, size_t i);
 const uint8_t *keymap_key(const struct keymap *m, size_t i);
 
-enum {
-	TRUTH_HOPS = 16, /* hops that a report can name (dta(7), REPORTS) */
-};
+enum { TRUTH_HOPS = 16 }; /* hops that a report can name (dta(7), REPORTS) */
 
 /* The expected answer for a key: a record of a keymap. copies: the smallest
  * redundancy of its reports; slots of higher copies may hold an older value.
