@@ -233,8 +233,7 @@ static void check_options(struct opts *o)
 				    "--memory");
 	if (o->layout && least != CHECKSUM_BITS)
 		cli_usage(&program,
-			  "--layout: checksums of tables have %d "
-			  "bits",
+			  "--layout: checksums of tables have %d bits",
 			  CHECKSUM_BITS);
 	o->values = o->values ? o->values : 1 << 18;
 	o->hops = o->hops ? o->hops : 5;

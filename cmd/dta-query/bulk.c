@@ -46,7 +46,6 @@ static const struct row_field origin_fields[ORIGIN_FIELDS] = {
 	{"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
-/* The row of --summary. */
 static const struct row_field summary_fields[] = {
 	{"asked", ROW_U64, 10},
 	{"found", ROW_U64, 10},

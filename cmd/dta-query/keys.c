@@ -188,9 +188,7 @@ enum { PART_BYTES = 1 << 15 }; /* bytes of lines in a part, at most */
 
 int keys_part_open(struct keys *k, const struct query_targets *t)
 {
-	const struct keys_from none = {0};
-
-	keys_open(k, &none, t);
+	keys_open(k, &(struct keys_from){0}, t);
 	k->is_part = true;
 	return lines_init(&k->lines);
 }

@@ -308,21 +308,11 @@ static void count_missing(struct list_check *c, uint64_t n)
 	c->v->score.verdict[VERDICT_MISSING] += n;
 }
 
-/* If a collector cannot be reached any more, the verification has failed. */
-static void check_source(struct list_check *c, unsigned epoch)
-{
-	struct query_sources *p = c->v->sources;
-
-	if (!query_source_failed(p, p->epoch[epoch].source))
-		return;
-	sources_check(p);
-	query_sources_set_failed(p);
-}
-
 /* Checks one epoch: its last entry is number c->end - 1 of the truth. */
 static void check_epoch(struct list_check *c, unsigned epoch,
 			const struct table_view *view, uint64_t entries)
 {
+	struct query_sources *p = c->v->sources;
 	uint64_t from, shift, next, gone;
 
 	/* The ring may hold more entries than the truth has. */
@@ -338,7 +328,10 @@ static void check_epoch(struct list_check *c, unsigned epoch,
 		if (n == -ENOMEM)
 			cli_fail("out of memory");
 		if (n < 0) { /* a damaged block, or no connection */
-			check_source(c, epoch);
+			if (query_source_failed(p, p->epoch[epoch].source)) {
+				sources_check(p);
+				query_sources_set_failed(p);
+			}
 			count_missing(c, want);
 			next = at + want;
 		} else if ((!n && !gone) || next > entries) {
@@ -434,7 +427,9 @@ static void verify_all(struct query_sources *p, const struct opts *o,
 		sources_check(p);
 		if (!o->age_bins)
 			score_row(r, t, &v.score);
-		truth_score_add(total, &v.score);
+		total->too_long += v.score.too_long;
+		for (unsigned k = 0; k < VERDICTS; k++)
+			total->verdict[k] += v.score.verdict[k];
 	}
 	rows_close(r);
 	svg_close();

@@ -346,10 +346,8 @@ static void look_on(void *run)
 /* Looks twice, for rates. Exits if the directory of pages cannot be read. */
 static void look_twice(struct run *r)
 {
-	const struct timespec t = {
-		.tv_sec = (time_t)(r->o.top.every_ns / 1000000000),
-		.tv_nsec = (long)(r->o.top.every_ns % 1000000000),
-	};
+	const struct timespec t = {(time_t)(r->o.top.every_ns / 1000000000),
+				   (long)(r->o.top.every_ns % 1000000000)};
 
 	watch_look(&r->w);
 	for (struct program *p = r->w.programs; p; p = p->next)

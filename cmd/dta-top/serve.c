@@ -136,8 +136,8 @@ static void open_sink(struct prometheus *s, const char *at, uint64_t every_ns)
 
 void serve(const char *at, uint64_t every_ns, struct watch *w)
 {
-	const struct timespec t = {.tv_sec = (time_t)(every_ns / SECOND),
-				   .tv_nsec = (long)(every_ns % SECOND)};
+	const struct timespec t = {(time_t)(every_ns / SECOND),
+				   (long)(every_ns % SECOND)};
 	static struct prometheus s;
 
 	open_sink(&s, at, every_ns);

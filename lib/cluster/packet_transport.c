@@ -148,17 +148,6 @@ static int check_tables(struct members *m, const struct table *tables,
 	return 0;
 }
 
-static int open_region(struct members *m, struct collector *c, const char *name,
-		       struct error *err)
-{
-	int rc = local_transport_open(&c->transport, name, err);
-
-	snprintf(c->path, sizeof(c->path), "%s", name);
-	return rc < 0 ? rc
-		      : check_tables(m, c->transport->table,
-				     c->transport->tables, err);
-}
-
 /* Takes over a ticket, read from path, and opens its transport. */
 static int open_roce(struct members *m, struct collector *c, struct ticket *t,
 		     const char *path, struct error *err)
@@ -270,8 +259,13 @@ static int open_collector(struct members *m, struct collector *c,
 		}
 		return open_roce(m, c, t, entry->ticket, err);
 	}
-	if (*entry->region && !*entry->host && !p->o.dart)
-		return open_region(m, c, entry->region, err);
+	if (*entry->region && !*entry->host && !p->o.dart) {
+		snprintf(c->path, sizeof(c->path), "%s", entry->region);
+		rc = local_transport_open(&c->transport, c->path, err);
+		return rc < 0 ? rc
+			      : check_tables(m, c->transport->table,
+					     c->transport->tables, err);
+	}
 	if (p->sink)
 		return error_set(err, -EINVAL, "needs a ticket");
 	return error_set(err, -EINVAL,
@@ -510,28 +504,20 @@ static void note_health(struct packet_transport *p, uint64_t now)
 	}
 }
 
-/* Waits up to ms for the first answers. */
-static int receive(struct packet_transport *p, int ms)
-{
-	struct error err = {0};
-	int n;
-
-	src_wait(p->answers, wait_ms(p, ms));
-	n = src_rx(p->answers, p->pkts, PKT_BATCH, &err);
-	p->answers_ended = !n || (n < 0 && n != -EAGAIN && n != -EINTR);
-	if (n < 0 && p->answers_ended)
-		warn_about(p, p->o.from, &err);
-	return n;
-}
-
 /* Processes answers, and what is due; waits for some up to ms. */
 static int receive_answers(struct packet_transport *p, int ms)
 {
+	struct error err = {0};
 	int n = 0, rc = 0;
 
 	snk_flush(p->sink); /* snk_close() tells of an error */
-	if (!p->answers_ended)
-		n = receive(p, ms);
+	if (!p->answers_ended) {
+		src_wait(p->answers, wait_ms(p, ms));
+		n = src_rx(p->answers, p->pkts, PKT_BATCH, &err);
+		p->answers_ended = !n || (n < 0 && n != -EAGAIN && n != -EINTR);
+		if (n < 0 && p->answers_ended)
+			warn_about(p, p->o.from, &err);
+	}
 	if (n > 0 && p->roces)
 		rc = roce_out_answers(p->roce, p->roces, p->pkts, (size_t)n,
 				      clock_ns());

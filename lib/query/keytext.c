@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What keys of a type look like. */
 static const char *const examples[KEY_TYPES] = {
 	[KEY_HEX] = "its bytes in hexadecimal",
 	[KEY_FLOW4] = "10.0.0.1:443>10.0.0.2:5501/tcp",

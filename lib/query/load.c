@@ -160,13 +160,9 @@ int query_load_of(struct query_load *l, const struct table_view *v,
 	uint64_t units;
 	bool known;
 
-	*l = (struct query_load){.load = NAN,
-				 .above = NAN,
-				 .success = NAN,
-				 .average = NAN,
-				 .success_below = NAN,
-				 .average_below = NAN,
-				 .sum_fits = true};
+	*l = (struct query_load){.sum_fits = true};
+	l->load = l->above = l->success = l->average = NAN;
+	l->success_below = l->average_below = NAN;
 	if (append)
 		count_lists(l, v, t->lists);
 	else

@@ -246,7 +246,6 @@ static struct verdict judge_slots(const struct batch_slots *s,
 	return verdict;
 }
 
-/* The verdict on n copies that agree. */
 static inline struct verdict unanimous(const uint8_t *value, unsigned n,
 				       const struct query_rule *rule)
 {

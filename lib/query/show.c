@@ -12,7 +12,6 @@
 _Static_assert(2 * TABLE_VALUE_MAX + KEY_TEXT_MAX < RENDER_TEXT_MAX,
 	       "room for a key and all bytes after it");
 
-/* All types, with other names for some. */
 static const struct {
 	const char *type;
 	struct render render;

@@ -163,11 +163,6 @@ static int read_columns(struct row_reader *r)
 	return rc;
 }
 
-static int no_memory(struct error *err)
-{
-	return error_set(err, -ENOMEM, "out of memory");
-}
-
 /* Finds the row's table in the truth, or adds it. 0 or -errno. */
 static int open_table(struct truth_table **out, struct truth *truth,
 		      const struct row_reader *r)
@@ -191,7 +186,7 @@ static int open_table(struct truth_table **out, struct truth *truth,
 			    offsetof(struct truth_key, value) +
 				    r->t->value_len);
 	else if (!(tt->lists = calloc(r->t->lists, sizeof(tt->lists[0]))))
-		return no_memory(r->err);
+		return error_set(r->err, -ENOMEM, "out of memory");
 	truth->n++;
 	return 0;
 }
@@ -267,7 +262,7 @@ int truth_line(struct truth *t, char *line, struct error *err)
 		return rc;
 	t->rows++;
 	rc = tt->lists ? add_entries(tt, &r) : add_report(tt, &r);
-	return rc < 0 ? no_memory(err) : 0;
+	return rc < 0 ? error_set(err, rc, "out of memory") : 0;
 }
 
 void truth_init(struct truth *t, const struct table *const *known, unsigned n)
@@ -329,14 +324,4 @@ enum truth_verdict truth_verdict_of(const struct table *t,
 		same = !memcmp(r->value, want->value, t->value_len);
 	}
 	return same ? VERDICT_RIGHT : VERDICT_WRONG;
-}
-
-void truth_score_add(struct truth_score *to, const struct truth_score *s)
-{
-	to->asked += s->asked;
-	to->incomplete += s->incomplete;
-	to->too_long += s->too_long;
-	to->overwritten += s->overwritten;
-	for (int i = 0; i < VERDICTS; i++)
-		to->verdict[i] += s->verdict[i];
 }

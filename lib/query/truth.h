@@ -59,7 +59,6 @@ struct truth_key {
 	};
 };
 
-/* All entries of a list, in order. */
 struct truth_list {
 	uint8_t *entries;
 	size_t len, cap; /* bytes */
@@ -119,7 +118,5 @@ struct truth_score {
 	uint64_t too_long;   /* paths, asked for or not, too long for a chunk */
 	uint64_t overwritten; /* list entries that no ring has room for */
 };
-
-void truth_score_add(struct truth_score *to, const struct truth_score *s);
 
 #endif
