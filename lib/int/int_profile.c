@@ -78,100 +78,48 @@ static const struct int_word words_0_5[16] = WORDS_0_5;
 static const struct int_word words_1_0[16] = WORDS_1_0;
 static const struct int_word words_2[16] = WORDS_2;
 
+/* clang-format off */
 static const struct int_profile profiles[] = {
-	{
-		.name = "any",
-		.version = INT_ANY,
-		BY_DSCP,
-		SINCE_2_0,
-		IN_TUNNELS(0, INT_GENEVE_CLASS),
-		.instruction = WORDS_2,
-		REPORTS,
-	},
-	{
-		.name = "0.5",
-		.behind_tcp_options = true,
-		.version = INT_V0_5,
-		BY_DSCP,
-		IN_TUNNELS(INT_VXLAN_GPE_0_5, INT_GENEVE_CLASS_EXAMPLE),
-		.instruction = WORDS_0_5,
-		REPORTS,
-	},
-	{
-		.name = "1.0",
-		.version = INT_V1_0,
-		BY_DSCP,
-		IN_TUNNELS(INT_VXLAN_GPE_1_0, INT_GENEVE_CLASS_EXAMPLE),
-		.instruction = WORDS_1_0,
-		REPORTS,
-	},
-	{
-		.name = "2.0",
-		.version = INT_V2_0,
-		BY_DSCP,
-		SINCE_2_0,
-		IN_TUNNELS(INT_VXLAN_GPE_2_0, INT_GENEVE_CLASS_EXAMPLE),
-		.instruction = WORDS_2,
-		REPORTS,
-	},
-	{
-		.name = "2.1",
-		.version = INT_V2_1,
-		BY_DSCP,
-		SINCE_2_0,
-		IN_TUNNELS(INT_VXLAN_GPE_2_1, INT_GENEVE_CLASS),
-		.instruction = WORDS_2,
-		REPORTS,
-	},
-	{
-		.name = "bmv2",
-		.version = INT_V1_0,
-		BY_DSCP,
-		.instruction = WORDS_BMV2(1000),
-		REPORTS,
-	},
-	{
-		.name = "geant",
-		.version = INT_V1_0,
-		.tcp_sum_left = true, /* parser.p4, see WORDS_BMV2 */
-		.dscp = INT_DSCP_GEANT,
-		.dscp_mask = INT_DSCP_MASK,
-		.report_port = INT_REPORT_PORT_GEANT,
-		.instruction = WORDS_BMV2(1),
-		REPORTS,
-	},
-	{
-		.name = "intcollector",
-		.version = INT_V1_0,
-		/* Its generator writes version 0, its parser checks none. */
-		.any_ver = true,
-		.report_length_wrong = true,
-		.dscp_mask = INT_DSCP_ANY,
-		.report_port = INT_REPORT_PORT,
-		.instruction = WORDS_INTCOLLECTOR(PORTS2(2)),
-		REPORTS,
-	},
-	{
-		.name = "intcollector-0.5", /* INTCollector's branch spec_0.5 */
-		.version = INT_V0_5,
-		.report_length_wrong = true,
-		.dscp_mask = INT_DSCP_ANY,
-		.report_port = INT_REPORT_PORT,
-		.instruction = WORDS_INTCOLLECTOR(
-			TWO(INT_QUEUE, 2, INT_CONGESTION, 2)),
-		REPORTS,
-	},
-	{
-		/* "SmartNIC platform", section II: a new UDP header is put
-		 * before TCP; in UDP packets the port is replaced. */
-		.name = "smartnic",
-		.version = INT_V2_1,
-		.udp_port = INT_UDP_PORT,
-		.report_port = INT_REPORT_PORT,
-		.instruction = WORDS_2,
-		REPORTS,
-	},
+	{.name = "any", .version = INT_ANY, BY_DSCP, SINCE_2_0,
+	 IN_TUNNELS(0, INT_GENEVE_CLASS),
+	 .instruction = WORDS_2, REPORTS},
+	{.name = "0.5", .version = INT_V0_5, BY_DSCP,
+	 IN_TUNNELS(INT_VXLAN_GPE_0_5, INT_GENEVE_CLASS_EXAMPLE),
+	 .behind_tcp_options = true,
+	 .instruction = WORDS_0_5, REPORTS},
+	{.name = "1.0", .version = INT_V1_0, BY_DSCP,
+	 IN_TUNNELS(INT_VXLAN_GPE_1_0, INT_GENEVE_CLASS_EXAMPLE),
+	 .instruction = WORDS_1_0, REPORTS},
+	{.name = "2.0", .version = INT_V2_0, BY_DSCP, SINCE_2_0,
+	 IN_TUNNELS(INT_VXLAN_GPE_2_0, INT_GENEVE_CLASS_EXAMPLE),
+	 .instruction = WORDS_2, REPORTS},
+	{.name = "2.1", .version = INT_V2_1, BY_DSCP, SINCE_2_0,
+	 IN_TUNNELS(INT_VXLAN_GPE_2_1, INT_GENEVE_CLASS),
+	 .instruction = WORDS_2, REPORTS},
+	{.name = "bmv2", .version = INT_V1_0, BY_DSCP,
+	 .instruction = WORDS_BMV2(1000), REPORTS},
+	{.name = "geant", .version = INT_V1_0,
+	 .tcp_sum_left = true, /* parser.p4, see WORDS_BMV2 */
+	 .dscp = INT_DSCP_GEANT, .dscp_mask = INT_DSCP_MASK,
+	 .report_port = INT_REPORT_PORT_GEANT,
+	 .instruction = WORDS_BMV2(1), REPORTS},
+	/* Its generator writes version 0, its parser checks none. */
+	{.name = "intcollector", .version = INT_V1_0, .any_ver = true,
+	 .dscp_mask = INT_DSCP_ANY, .report_port = INT_REPORT_PORT,
+	 .report_length_wrong = true,
+	 .instruction = WORDS_INTCOLLECTOR(PORTS2(2)), REPORTS},
+	/* INTCollector's branch spec_0.5 */
+	{.name = "intcollector-0.5", .version = INT_V0_5,
+	 .dscp_mask = INT_DSCP_ANY, .report_port = INT_REPORT_PORT,
+	 .report_length_wrong = true,
+	 .instruction = WORDS_INTCOLLECTOR(
+		TWO(INT_QUEUE, 2, INT_CONGESTION, 2)), REPORTS},
+	/* "SmartNIC platform", section II: a new UDP header is put before TCP;
+	 * in UDP packets the port is replaced. */
+	{.name = "smartnic", .version = INT_V2_1, .udp_port = INT_UDP_PORT,
+	 .report_port = INT_REPORT_PORT, .instruction = WORDS_2, REPORTS},
 };
+/* clang-format on */
 
 const struct int_profile *int_profile_at(unsigned i)
 {
