@@ -69,8 +69,6 @@ static int list_workloads(enum row_format fmt)
 	struct rows *r = cli_rows(fmt, &workload_rows);
 	int rc = 0;
 
-	if (!r)
-		cli_fail("out of memory");
 	for (unsigned i = 0; i < n_workloads && rc == 0; i++) {
 		const struct workload *w = &workloads[i];
 		bool append = w->kind == DTA_APPEND;
@@ -171,7 +169,7 @@ static int run_step(struct gen *g, struct error *err)
 		return csv_next(g->rows, err);
 	rc = traffic_next(g->traffic, &p, err);
 	if (rc > 0)
-		workload_packet(&g->run, &p);
+		g->run.w->packet(&g->run, &p);
 	return rc;
 }
 

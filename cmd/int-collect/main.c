@@ -104,8 +104,7 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 	if (o->dta && dta_open(&out->dta, o->dta, &err) < 0)
 		cli_error(o->dta, &err);
 	svg_open(o->svg, o->rows || o->top.top, "Latencies", labels, log);
-	if (!(out->screen = cli_stream(o->format)))
-		cli_fail("out of memory");
+	out->screen = cli_stream(o->format);
 	for (unsigned i = 0, n = 0; i < ROWS_KINDS; i++, n = 0) {
 		if (o->rows >> i & 1)
 			to[n++] = out->screen;

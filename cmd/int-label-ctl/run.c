@@ -347,8 +347,7 @@ static void run_rows_open(struct run_rows *r, const struct run_options *o,
 		.n_rules = sizeof(rules) / sizeof(rules[0]),
 	};
 
-	if (!(r->screen = cli_stream(o->format)))
-		cli_fail("out of memory");
+	r->screen = cli_stream(o->format);
 	if (!o->exec)
 		cli_no_exec(); /* databases have threads of their own */
 	for (unsigned i = 0; i < o->n_exports; i++)

@@ -271,8 +271,6 @@ static int trace_paths(const struct sim_options *o)
 	struct rows *r = cli_rows(o->fmt, &trace_schema);
 	int rc = 0;
 
-	if (!r)
-		cli_fail("%s", strerror(ENOMEM));
 	for (unsigned hops = 1; hops <= o->trace && !rc; hops++) {
 		rc = trace_whole_path(r, "label", hops, 0);
 		if (!rc)
@@ -412,16 +410,12 @@ static void on_interval(void *ctx, const struct netsim_interval *v)
 
 static void on_export(void *ctx, uint64_t ns, const uint8_t *frame, size_t len)
 {
+	struct pkt p = {frame, (uint32_t)len, (uint32_t)len, ns};
 	struct sim *s = ctx;
+	int rc = snk_tx(s->snk, &p, 1);
 
-	uint8_t *room = snk_room(s->snk, len);
-
-	if (!room) {
-		s->err = -errno;
-		return;
-	}
-	memcpy(room, frame, len);
-	snk_done(s->snk, len, ns);
+	if (rc < 0)
+		s->err = rc;
 }
 
 static bool on_stop(void *ctx)
@@ -464,8 +458,6 @@ static void set_up_run(struct sim *s)
 	if (s->o.out && !strcmp(s->o.out, "-"))
 		return; /* stdout is taken */
 	s->rows = cli_rows(s->o.fmt, &sim_schema);
-	if (!s->rows)
-		cli_fail("%s", strerror(ENOMEM));
 }
 
 int sim_main(int argc, char **argv)

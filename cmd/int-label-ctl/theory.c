@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* theory.c - int-label-ctl theory: the closed forms of model/model.h. */
-#include <errno.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -144,8 +143,6 @@ int theory_main(int argc, char **argv)
 		cli_usage(&cli_theory, "--arity: %ju is odd",
 			  (uintmax_t)o.arity);
 	r = cli_rows(o.fmt, verb ? &coverage_schema : &labels_schema);
-	if (!r)
-		cli_fail("%s", strerror(ENOMEM));
 	svg_open(o.svg, true, "Labels of a packet", axes, log);
 	rc = verb ? print_coverage(r, &o) : print_labels(r, &o);
 	rows_close(r);

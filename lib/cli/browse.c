@@ -123,11 +123,6 @@ struct browse {
 	char head[2][BROWSE_LINE];
 };
 
-static void no_memory(void)
-{
-	cli_fail("out of memory");
-}
-
 /* Changes to a table, sorted by a named column (NULL: by its own). */
 static void set_table(struct browse *top, unsigned table, const char *sort)
 {
@@ -158,7 +153,7 @@ static void set_table(struct browse *top, unsigned table, const char *sort)
 	row_batch_fini(&top->rows);
 	if (row_batch_init(&top->one, top->schema, 1) < 0 ||
 	    row_batch_init(&top->rows, top->schema, 64) < 0)
-		no_memory();
+		cli_fail("out of memory");
 	top->shown.n = 0;
 }
 
@@ -177,7 +172,7 @@ struct browse *browse_open(const struct browse_tables *t, void *ctx,
 	int rc;
 
 	if (!top)
-		no_memory();
+		cli_fail("out of memory");
 	top->tables = t;
 	top->ctx = ctx;
 	top->o = o;
@@ -209,7 +204,7 @@ static void begin_round(struct browse *top)
 	};
 	if ((top->tables->begin && top->tables->begin(top->ctx) < 0) ||
 	    !top->next.ranked)
-		no_memory();
+		cli_fail("out of memory");
 }
 
 /* Reads an item's row into top->one: all columns or `only' one. */
@@ -503,7 +498,7 @@ static void draw_screen(struct browse *top)
 			continue; /* it has been removed since */
 		t->row(top->ctx, top->table, at, BROWSE_ALL, &top->rows);
 		if (row_batch_end(&top->rows) < 0)
-			no_memory();
+			cli_fail("out of memory");
 	}
 	widen_columns(top);
 	outbuf_cut(&top->text, 0);
@@ -701,8 +696,6 @@ static int print_once(struct browse *top)
 	struct error err;
 	int rc = 0;
 
-	if (!r)
-		no_memory();
 	begin_round(top);
 	continue_round(top, UINT32_MAX);
 	for (uint32_t i = 0; i < top->shown.n && !rc; i++) {

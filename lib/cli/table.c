@@ -392,10 +392,14 @@ bool cli_shows_rows(void)
 
 struct row_sink *cli_stream(enum row_format fmt)
 {
+	struct row_sink *s = fmt != ROW_TEXT || !isatty(STDOUT_FILENO)
+				     ? stream_sink_open(stdout, fmt, true, true)
+				     : table_open(true);
+
 	shows_rows = shows_rows || isatty(STDOUT_FILENO);
-	return fmt != ROW_TEXT || !isatty(STDOUT_FILENO)
-		       ? stream_sink_open(stdout, fmt, true, true)
-		       : table_open(true);
+	if (!s)
+		cli_fail("out of memory");
+	return s;
 }
 
 struct rows *cli_rows(enum row_format fmt, const struct schema *s)

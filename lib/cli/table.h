@@ -23,7 +23,7 @@ struct rows *cli_rows(enum row_format fmt, const struct schema *s);
 void cli_row_end(struct rows *r);
 
 /* stream_sink_open() on stdout: each batch is printed when it is put, commonly
- * of one row. NULL: no memory. */
+ * of one row. Exits as cli_rows() does. */
 struct row_sink *cli_stream(enum row_format fmt);
 
 /* Writes a cell for people: bytes as KiB and MiB, local times without today's

@@ -90,12 +90,6 @@ struct workload_run {
 int workload_start(struct workload_run *run);
 void workload_fini(struct workload_run *run);
 
-static inline void workload_packet(struct workload_run *run,
-				   const struct traffic_packet *p)
-{
-	run->w->packet(run, p);
-}
-
 /* When the traffic is over: reports what the workload still has. */
 void workload_end(struct workload_run *run);
 
