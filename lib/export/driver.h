@@ -42,24 +42,21 @@ struct export_tally {
 	struct error why; /* the first one was refused */
 };
 
-/* Counts the rest of a block as refused, for this reason. */
+/* Counts the rest of a block: export_tally.written, .refused. */
+static inline void export_block_end(struct export_block *b, uint64_t *rows)
+{
+	*rows += b->rows;
+	b->rows = 0;
+	b->at = b->len;
+}
+
+/* Counts it as refused, for this reason. */
 static inline void export_block_refuse(struct export_block *b,
 				       struct export_tally *t, const char *why)
 {
 	if (!t->refused)
 		error_set(&t->why, 0, "%s", why);
-	t->refused += b->rows;
-	b->rows = 0;
-	b->at = b->len;
-}
-
-/* Counts the rest of a block as written. */
-static inline void export_block_written(struct export_block *b,
-					struct export_tally *t)
-{
-	t->written += b->rows;
-	b->rows = 0;
-	b->at = b->len;
+	export_block_end(b, &t->refused);
 }
 
 struct export_driver {
@@ -67,7 +64,7 @@ struct export_driver {
 
 	/* Prepares what rows of a schema have in common, in state_size bytes,
 	 * 0 at first. 0; or -errno with err set: its rows are refused.
-	 * close_schema(), if any, gets the bytes after either. */
+	 * close_schema() gets the bytes after either. Both may be NULL. */
 	size_t state_size;
 	int (*open_schema)(void *schema_state, void *self,
 			   const struct schema *s, struct error *err);

@@ -235,12 +235,9 @@ const struct export_scheme export_file = {
 	.defaults = &defaults,
 	.fields = fields,
 	.open = file_open,
-	.driver =
-		{
-			.close = file_close,
-			.state_size = sizeof(struct schema_state),
-			.open_schema = file_open_schema,
-			.close_schema = file_close_schema,
-			.take = file_take,
-		},
+	.driver = {.close = file_close,
+		   .state_size = sizeof(struct schema_state),
+		   .open_schema = file_open_schema,
+		   .close_schema = file_close_schema,
+		   .take = file_take},
 };

@@ -330,7 +330,7 @@ static int clickhouse_send(void *self, struct export_block *b,
 	if (rc < 0)
 		return rc;
 	if (x->reply.status == 200) {
-		export_block_written(b, t);
+		export_block_end(b, &t->written);
 	} else if (is_refusal(&x->reply)) {
 		set_http_error(x, err);
 		export_block_refuse(b, t, err->text);
@@ -346,13 +346,10 @@ const struct export_scheme export_clickhouse = {
 	.defaults = &defaults,
 	.fields = fields,
 	.open = clickhouse_open,
-	.driver =
-		{
-			.close = clickhouse_close,
-			.state_size = sizeof(struct schema_state),
-			.open_schema = clickhouse_open_schema,
-			.close_schema = clickhouse_close_schema,
-			.encode = clickhouse_encode,
-			.send = clickhouse_send,
-		},
+	.driver = {.close = clickhouse_close,
+		   .state_size = sizeof(struct schema_state),
+		   .open_schema = clickhouse_open_schema,
+		   .close_schema = clickhouse_close_schema,
+		   .encode = clickhouse_encode,
+		   .send = clickhouse_send},
 };

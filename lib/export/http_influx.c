@@ -127,16 +127,6 @@ static int influx_open(void *self, struct url *u,
 	return http_open(&x->http, u, PORT, x->timeout_ns, stop, err);
 }
 
-static int influx_open_schema(void *schema_state, void *self,
-			      const struct schema *s, struct error *err)
-{
-	(void)schema_state;
-	(void)self;
-	(void)s;
-	(void)err;
-	return 0;
-}
-
 /* FNV-1a. */
 static uint64_t hash_series(const char *text, size_t len)
 {
@@ -240,7 +230,7 @@ static int influx_send(void *self, struct export_block *b,
 	if (rc < 0)
 		return rc;
 	if (x->reply.status / 100 == 2)
-		export_block_written(b, t);
+		export_block_end(b, &t->written);
 	else if (x->reply.status == 400 || x->reply.status == 413)
 		count_refused(b, t, error_reason(x->reply.text));
 	else
@@ -255,12 +245,9 @@ const struct export_scheme export_influx = {
 	.defaults = &defaults,
 	.fields = fields,
 	.open = influx_open,
-	.driver =
-		{
-			.close = influx_close,
-			.state_size = 1, /* unused; the queue allocates it */
-			.open_schema = influx_open_schema,
-			.encode = influx_encode,
-			.send = influx_send,
-		},
+	/* The queue allocates a state, which is not used. */
+	.driver = {.close = influx_close,
+		   .state_size = 1,
+		   .encode = influx_encode,
+		   .send = influx_send},
 };

@@ -278,13 +278,10 @@ const struct export_scheme export_kafka = {
 	.defaults = &defaults,
 	.fields = fields,
 	.open = kafka_open,
-	.driver =
-		{
-			.close = kafka_close,
-			.state_size = sizeof(struct schema_state),
-			.open_schema = kafka_open_schema,
-			.close_schema = kafka_close_schema,
-			.take = kafka_take,
-			.poll_results = kafka_poll_results,
-		},
+	.driver = {.close = kafka_close,
+		   .state_size = sizeof(struct schema_state),
+		   .open_schema = kafka_open_schema,
+		   .close_schema = kafka_close_schema,
+		   .take = kafka_take,
+		   .poll_results = kafka_poll_results},
 };

@@ -458,11 +458,8 @@ const struct export_scheme export_prometheus = {
 	.defaults = &defaults,
 	.fields = fields,
 	.open = prometheus_open,
-	.driver =
-		{
-			.close = prometheus_close,
-			.state_size = sizeof(struct measurement *),
-			.open_schema = prometheus_open_schema,
-			.take = prometheus_take,
-		},
+	.driver = {.close = prometheus_close,
+		   .state_size = sizeof(struct measurement *),
+		   .open_schema = prometheus_open_schema,
+		   .take = prometheus_take},
 };

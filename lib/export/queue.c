@@ -73,12 +73,8 @@ static const struct ledger_field fields[] = {
 };
 LEDGER_COMPLETE(fields, struct queue_ledger);
 
-const struct ledger queue_ledger = {
-	.stage = "export",
-	.unit = "rows",
-	.fields = fields,
-	.n = sizeof(fields) / sizeof(fields[0]),
-};
+const struct ledger queue_ledger = {"export", "rows", fields,
+				    sizeof(fields) / sizeof(fields[0])};
 
 /* Waits for a signal, until clock_ns() is until_ns; lock is held. */
 static void wait_until(struct queue *q, pthread_cond_t *cond, uint64_t until_ns)
@@ -248,7 +244,8 @@ static struct builder *find_builder(struct queue *q, struct builder **builders,
 	builder->state = calloc(1, q->driver->state_size);
 	if (!builder->state)
 		error_set(&builder->why, -ENOMEM, "out of memory");
-	else if (q->driver->open_schema(builder->state, q->self, s,
+	else if (q->driver->open_schema &&
+		 q->driver->open_schema(builder->state, q->self, s,
 					&builder->why) < 0)
 		free_schema_state(q, builder);
 	builder->next = *builders;

@@ -442,13 +442,10 @@ const struct export_scheme export_redis = {
 	.defaults = &defaults,
 	.fields = fields,
 	.open = redis_open,
-	.driver =
-		{
-			.close = redis_close,
-			.state_size = sizeof(struct schema_state),
-			.open_schema = redis_open_schema,
-			.encode = redis_encode,
-			.send = redis_send,
-			.wake = redis_wake,
-		},
+	.driver = {.close = redis_close,
+		   .state_size = sizeof(struct schema_state),
+		   .open_schema = redis_open_schema,
+		   .encode = redis_encode,
+		   .send = redis_send,
+		   .wake = redis_wake},
 };
