@@ -14,7 +14,6 @@
 #include "cli/browse.h"
 
 enum {
-	EXPORTS_MAX = DATABASES_MAX,
 	THRESHOLDS_MAX = 256, /* on the command line, and in a file */
 };
 
@@ -33,7 +32,7 @@ struct opts {
 	const char *thresholds; /* a file */
 	uint64_t flows, flow_idle_ns;
 	uint64_t push_ns;
-	const char *export[EXPORTS_MAX];
+	const char *export[DATABASES_MAX];
 	unsigned n_exports;
 	const char *spool, *dta, *svg;
 	uint64_t spool_size, queue; /* bytes */

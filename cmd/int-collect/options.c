@@ -61,8 +61,8 @@ static int add_export(void *opts, const char *text, struct error *why)
 {
 	struct opts *o = opts;
 
-	if (o->n_exports == EXPORTS_MAX)
-		return error_set(why, -E2BIG, "is one above %d", EXPORTS_MAX);
+	if (o->n_exports == DATABASES_MAX)
+		return error_set(why, -E2BIG, "is one above %d", DATABASES_MAX);
 	o->export[o->n_exports++] = text;
 	return 0;
 }

@@ -309,7 +309,6 @@ static void run_lines(struct label_hop *h, char *text)
 		run_command(h, line);
 }
 
-/* Carries out all lines of a file, or stdin. */
 static void run_file(struct label_hop *h, const char *path)
 {
 	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;

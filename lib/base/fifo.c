@@ -55,12 +55,6 @@ void fifo_remove(struct fifo *q, uint32_t number)
 		unlink_at(q, number + 1);
 }
 
-static bool fifo_has(const struct fifo *q, uint32_t number)
-{
-	return number + 1 < q->links &&
-	       q->link[number + 1].before != number + 1;
-}
-
 uint32_t fifo_first(const struct fifo *q)
 {
 	return q->links ? q->link[0].behind - 1 : FIFO_EMPTY;
@@ -68,7 +62,8 @@ uint32_t fifo_first(const struct fifo *q)
 
 void fifo_renumber(struct fifo *q, uint32_t last, uint32_t number)
 {
-	bool listed = last != number && fifo_has(q, last);
+	bool listed = last != number && last + 1 < q->links &&
+		      q->link[last + 1].before != last + 1;
 	struct fifo_link own;
 
 	fifo_remove(q, number);

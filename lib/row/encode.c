@@ -392,13 +392,14 @@ struct tee {
 	struct row_sink *to[];
 };
 
+/* b NULL: flushes. */
 static int tee_put(struct row_sink *sink, struct row_batch *b)
 {
 	struct tee *t = (struct tee *)sink;
 	int first = 0, rc;
 
 	for (unsigned i = 0; i < t->n; i++) {
-		rc = t->to[i]->put(t->to[i], b);
+		rc = b ? t->to[i]->put(t->to[i], b) : t->to[i]->flush(t->to[i]);
 		first = first ? first : rc;
 	}
 	return first;
@@ -406,14 +407,7 @@ static int tee_put(struct row_sink *sink, struct row_batch *b)
 
 static int tee_flush(struct row_sink *sink)
 {
-	struct tee *t = (struct tee *)sink;
-	int first = 0, rc;
-
-	for (unsigned i = 0; i < t->n; i++) {
-		rc = t->to[i]->flush(t->to[i]);
-		first = first ? first : rc;
-	}
-	return first;
+	return tee_put(sink, NULL);
 }
 
 static int tee_close(struct row_sink *sink)

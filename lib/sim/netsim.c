@@ -677,7 +677,7 @@ static void end_interval(struct netsim *s)
 	struct netsim_interval sum = {
 		.number = s->interval,
 		.end_ns = s->now_ns,
-		.generators = probe_generators(s),
+		.generators = s->generators,
 	};
 	const uint64_t *now = (const uint64_t *)&s->ctr;
 	uint64_t *before = (uint64_t *)&s->ctr_before,

@@ -100,6 +100,7 @@ struct netsim {
 	double gap_ns; /* between packets of a source, mean */
 
 	struct probes *probes;
+	uint32_t generators; /* devices; one may be several senders */
 	struct label_control *control;
 	struct label_interval_sum sum; /* of the controller's last interval */
 	uint64_t controller_ns;	       /* of the next EV_CONTROLLER; 0: none */
@@ -145,7 +146,6 @@ void probe_send(struct netsim *s, uint32_t i); /* EV_PROBE */
 /* A probe (PACKET_TRAIL, PACKET_FLOOD) has come to a switch, or a ping to a
  * host. in: the ingress port. */
 void probe_arrive(struct netsim *s, uint32_t i, uint32_t in);
-uint32_t probe_generators(const struct netsim *s);
 void probe_close(struct netsim *s);
 
 #endif

@@ -31,9 +31,8 @@ enum {
 
 struct probes {
 	struct euler plan;
-	uint32_t senders;    /* EV_PROBE has a sender's number */
-	uint32_t generators; /* devices; one may be several senders */
-	uint32_t *pings;     /* that each host has sent */
+	uint32_t senders; /* EV_PROBE has a sender's number */
+	uint32_t *pings;  /* that each host has sent */
 };
 
 /* A new probe of a node; SIM_NONE: no memory. */
@@ -267,15 +266,15 @@ static int open_scheme(struct netsim *s)
 	case NETSIM_HULA:
 		for (uint32_t i = 0; i < s->f->switches; i++)
 			p->senders += s->f->node[i].tier == FABRIC_EDGE;
-		p->generators = p->senders;
+		s->generators = p->senders;
 		return 0;
 	case NETSIM_INT_PATH:
 		rc = euler_plan(&p->plan, s->f);
 		p->senders = 2 * p->plan.trails;
-		p->generators = p->plan.odd ? p->plan.odd : p->plan.trails;
+		s->generators = p->plan.odd ? p->plan.odd : p->plan.trails;
 		return rc;
 	case NETSIM_PINGMESH:
-		p->senders = p->generators = fabric_hosts(s->f);
+		p->senders = s->generators = fabric_hosts(s->f);
 		p->pings = calloc(p->senders, sizeof(*p->pings));
 		return p->pings ? 0 : -ENOMEM;
 	default:
@@ -295,11 +294,6 @@ int probe_open(struct netsim *s)
 		sim_schedule(s, rng_below(&s->chance, s->o.probe_ns), EV_PROBE,
 			     i);
 	return rc;
-}
-
-uint32_t probe_generators(const struct netsim *s)
-{
-	return s->probes->generators;
 }
 
 void probe_close(struct netsim *s)

@@ -16,12 +16,8 @@ static const struct ledger_field fields[] = {
 
 LEDGER_COMPLETE(fields, struct flows_ledger);
 
-const struct ledger flows_ledger = {
-	.stage = "flows",
-	.unit = "flows",
-	.fields = fields,
-	.n = sizeof(fields) / sizeof(fields[0]),
-};
+const struct ledger flows_ledger = {"flows", "flows", fields,
+				    sizeof(fields) / sizeof(fields[0])};
 
 struct hop_block {
 	uint32_t next;

@@ -110,26 +110,21 @@ static void set_error(struct int_collector *c, int error)
 		__atomic_store_n(&c->error, error, __ATOMIC_RELAXED);
 }
 
+/* b NULL: flushes. */
 static int put_locked(struct row_sink *s, struct row_batch *b)
 {
 	struct locked_sink *l = (struct locked_sink *)s;
 	int rc;
 
 	pthread_mutex_lock(l->lock);
-	rc = l->to->put(l->to, b);
+	rc = b ? l->to->put(l->to, b) : l->to->flush(l->to);
 	pthread_mutex_unlock(l->lock);
 	return rc;
 }
 
 static int flush_locked(struct row_sink *s)
 {
-	struct locked_sink *l = (struct locked_sink *)s;
-	int rc;
-
-	pthread_mutex_lock(l->lock);
-	rc = l->to->flush(l->to);
-	pthread_mutex_unlock(l->lock);
-	return rc;
+	return put_locked(s, NULL);
 }
 
 static struct telemetry_sinks lock_sinks(struct int_collector *c,

@@ -364,12 +364,8 @@ static const struct ledger_field fields[] = {
 
 LEDGER_COMPLETE(fields, struct telemetry_ledger);
 
-const struct ledger telemetry_ledger = {
-	.stage = "telemetry",
-	.unit = "views",
-	.fields = fields,
-	.n = sizeof(fields) / sizeof(fields[0]),
-};
+const struct ledger telemetry_ledger = {"telemetry", "views", fields,
+					sizeof(fields) / sizeof(fields[0])};
 
 void telemetry_defaults(struct telemetry_options *o)
 {
