@@ -518,12 +518,7 @@ int csv_row_read(struct csv_row *row, const struct csv_columns *c,
 		 char *const *field, int n, struct error *err)
 {
 	struct reader r = {
-		.c = c,
-		.field = field,
-		.n = n,
-		.row = row,
-		.err = err,
-	};
+		.c = c, .field = field, .n = n, .row = row, .err = err};
 	const char *answer = get_cell(&r, CSV_ANSWER);
 	uint64_t copies = 0, id;
 	int rc;

@@ -640,7 +640,4 @@ static void send_packet(struct workload_run *run,
 }
 
 const struct workload int_workload = {
-	.name = "int",
-	.needs = NEEDS_HOST,
-	.packet = send_packet,
-};
+	.name = "int", .needs = NEEDS_HOST, .packet = send_packet};

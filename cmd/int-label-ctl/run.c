@@ -343,9 +343,7 @@ static void run_rows_open(struct run_rows *r, const struct run_options *o,
 			  struct label_control_calls *calls)
 {
 	const struct export_options eo = {
-		.rules = rules,
-		.n_rules = sizeof(rules) / sizeof(rules[0]),
-	};
+		.rules = rules, .n_rules = sizeof(rules) / sizeof(rules[0])};
 
 	r->screen = cli_stream(o->format);
 	if (!o->exec)

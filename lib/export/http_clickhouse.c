@@ -79,10 +79,8 @@ static void clickhouse_close(void *self)
 	free(x);
 }
 
-static const struct clickhouse defaults = {
-	.engine = "MergeTree",
-	.timeout_ns = EXPORT_TIMEOUT_NS,
-};
+static const struct clickhouse defaults = {.engine = "MergeTree",
+					   .timeout_ns = EXPORT_TIMEOUT_NS};
 
 static int clickhouse_open(void *self, struct url *u,
 			   const struct export_options *o,

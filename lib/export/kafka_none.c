@@ -3,6 +3,4 @@
 #include "export/driver.h"
 
 const struct export_scheme export_kafka = {
-	.scheme = "kafka",
-	.missing = "librdkafka; install librdkafka-dev",
-};
+	.scheme = "kafka", .missing = "librdkafka; install librdkafka-dev"};

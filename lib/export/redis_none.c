@@ -3,6 +3,4 @@
 #include "export/driver.h"
 
 const struct export_scheme export_redis = {
-	.scheme = "redis",
-	.missing = "hiredis; install libhiredis-dev",
-};
+	.scheme = "redis", .missing = "hiredis; install libhiredis-dev"};

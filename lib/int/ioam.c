@@ -421,11 +421,9 @@ struct ioam_snapshot ioam_snapshot_of(const struct int_hops *h, unsigned i)
 {
 	const uint8_t *p = int_hop(h, i) + h->len;
 
-	return (struct ioam_snapshot){
-		.schema = be24_load(p + 1),
-		.data = p + IOAM_SNAPSHOT_LEN,
-		.len = p[0] * 4u,
-	};
+	return (struct ioam_snapshot){.schema = be24_load(p + 1),
+				      .data = p + IOAM_SNAPSHOT_LEN,
+				      .len = p[0] * 4u};
 }
 
 /* The hop-by-hop header with the option behind those that it has. Its length is

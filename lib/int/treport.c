@@ -76,11 +76,7 @@ static void set_own(struct int_record *rec, const struct int_layout *layout,
 		    const uint8_t *data, size_t len)
 {
 	rec->own = (struct int_hops){
-		.layout = layout,
-		.data = data,
-		.len = (uint16_t)len,
-		.n = 1,
-	};
+		.layout = layout, .data = data, .len = (uint16_t)len, .n = 1};
 	if (layout->reserved)
 		rec->flags |= INT_RESERVED;
 }

@@ -26,7 +26,6 @@
 #ifndef LABEL_DB_H
 #define LABEL_DB_H
 
-
 #include "base/ledger.h"
 #include "label/label.h"
 

@@ -367,10 +367,8 @@ int euler_plan(struct euler *e, const struct fabric *f)
 	struct walk w = {.f = f};
 
 	w.memory = calloc(2 * nodes + f->ports + 3 * arcs, sizeof(*w.memory));
-	*e = (struct euler){
-		.port = calloc(arcs, sizeof(*e->port)),
-		.trail = calloc(nodes, sizeof(*e->trail)),
-	};
+	*e = (struct euler){.port = calloc(arcs, sizeof(*e->port)),
+			    .trail = calloc(nodes, sizeof(*e->trail))};
 	if (!w.memory || !e->port || !e->trail) {
 		free(w.memory);
 		euler_fini(e);

@@ -109,11 +109,9 @@ static uint32_t insert(struct flowtab *t, const uint8_t *key, size_t len,
 			++*t->o.evicted;
 	}
 	f = flow_at(t, i);
-	*f = (struct flow){
-		.hash = hash,
-		.key_len = (uint8_t)len,
-		.next_in_bucket = t->bucket[hash & t->mask],
-	};
+	*f = (struct flow){.hash = hash,
+			   .key_len = (uint8_t)len,
+			   .next_in_bucket = t->bucket[hash & t->mask]};
 	memcpy(f->key, key, len);
 	memset(flow_data(f), 0, t->o.data_len);
 	t->bucket[hash & t->mask] = i;

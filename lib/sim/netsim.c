@@ -674,11 +674,9 @@ int netsim_open(struct netsim **out, const struct netsim_options *o,
 
 static void end_interval(struct netsim *s)
 {
-	struct netsim_interval sum = {
-		.number = s->interval,
-		.end_ns = s->now_ns,
-		.generators = s->generators,
-	};
+	struct netsim_interval sum = {.number = s->interval,
+				      .end_ns = s->now_ns,
+				      .generators = s->generators};
 	const uint64_t *now = (const uint64_t *)&s->ctr;
 	uint64_t *before = (uint64_t *)&s->ctr_before,
 		 *diff = (uint64_t *)&sum.ctr;

@@ -20,7 +20,6 @@
 #ifndef SIM_PINT_H
 #define SIM_PINT_H
 
-
 #include "base/rng.h"
 
 enum {

@@ -49,10 +49,8 @@ struct synth_stream synth_stream(uint64_t seed)
 {
 	uint64_t extra = rng_mix(rng_mix(seed ^ SYNTH_SEED_DEFAULT));
 
-	return (struct synth_stream){
-		.base = rng_mix(seed) ^ extra,
-		.extra = extra,
-	};
+	return (struct synth_stream){.base = rng_mix(seed) ^ extra,
+				     .extra = extra};
 }
 
 void synth_flows_init(struct synth_flows *s, const struct traffic_model *m)

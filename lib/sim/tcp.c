@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sim/traffic.h"
 
-
 enum {
 	REORDER_NS = 3000000, /* no retransmission is that fast */
 };

@@ -62,11 +62,9 @@ struct traffic {
 
 static int open_capture(struct traffic *t, struct error *err)
 {
-	struct flowtab_options seen = {
-		.max = t->o.max_flows,
-		.seed = t->o.model.seed,
-		.evicted = &t->o.ctr->evicted,
-	};
+	struct flowtab_options seen = {.max = t->o.max_flows,
+				       .seed = t->o.model.seed,
+				       .evicted = &t->o.ctr->evicted};
 	int rc;
 
 	t->pkts = malloc(PKT_BATCH * sizeof(*t->pkts));
