@@ -267,12 +267,10 @@ static void use_own_layout(struct int_gen *ig)
 static void set_model(struct int_gen *ig)
 {
 	const struct int_options *o = &ig->o;
-	struct inband_options m = {
-		.seed = o->gen.work.seed,
-		.hops = (unsigned)o->gen.hops,
-		.steady = o->spikes != UINT64_MAX,
-		.spikes_per_s = o->spikes,
-	};
+	struct inband_options m = {.seed = o->gen.work.seed,
+				   .hops = (unsigned)o->gen.hops,
+				   .steady = o->spikes != UINT64_MAX,
+				   .spikes_per_s = o->spikes};
 
 	topo_fat_tree(&m.topology, GEN_ARITY, 0);
 	if (o->switches)
@@ -489,15 +487,13 @@ static bool send_node_reports(struct int_gen *ig,
 			      const uint8_t *packet, size_t len)
 {
 	uint8_t md[INT_BITMAP_BITS * 8];
-	struct treport_fields s = {
-		.bits = ig->bits,
-		.metadata = true,
-		.md = md,
-		.md_len = ig->own.len,
-		.inner_type = TREPORT_ETHERNET,
-		.inner = packet,
-		.inner_len = len,
-	};
+	struct treport_fields s = {.bits = ig->bits,
+				   .metadata = true,
+				   .md = md,
+				   .md_len = ig->own.len,
+				   .inner_type = TREPORT_ETHERNET,
+				   .inner = packet,
+				   .inner_len = len};
 
 	for (unsigned i = 0; i < path->n; i++) {
 		const struct inband_hop *h = &path->hop[i];
@@ -524,13 +520,11 @@ static size_t packet_with_trace(struct int_gen *ig,
 						? IOAM_SNAPSHOT_LEN
 						: 0);
 	uint8_t nodes[UINT8_MAX * 4];
-	struct ioam_request ask = {
-		.type = IOAM_PREALLOCATED,
-		.namespace = 1,
-		.bitmap = (uint32_t)ig->o.instructions,
-		.words = (uint8_t)(room * each / 4),
-		.nodes = nodes,
-	};
+	struct ioam_request ask = {.type = IOAM_PREALLOCATED,
+				   .namespace = 1,
+				   .bitmap = (uint32_t)ig->o.instructions,
+				   .words = (uint8_t)(room * each / 4),
+				   .nodes = nodes};
 	int n;
 
 	if (room * each / 4 > UINT8_MAX)

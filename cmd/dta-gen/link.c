@@ -338,15 +338,13 @@ static size_t report_max(const struct gen *g)
 int link_open(struct gen *g, struct error *err)
 {
 	struct link *l = g->link = calloc(1, sizeof(*l));
-	struct resend_options o = {
-		.reporters = g->run.topology.switches + 1,
-		.window = (unsigned)g->o.resend,
-		.payload_max = report_max(g),
-		.address = GEN_SOURCE,
-		.wait = g->o.wait,
-		.send = send_kept,
-		.ctx = g,
-	};
+	struct resend_options o = {.reporters = g->run.topology.switches + 1,
+				   .window = (unsigned)g->o.resend,
+				   .payload_max = report_max(g),
+				   .address = GEN_SOURCE,
+				   .wait = g->o.wait,
+				   .send = send_kept,
+				   .ctx = g};
 	const char *name = g->o.out ? g->o.out : g->o.live.name;
 	int rc;
 

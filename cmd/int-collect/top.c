@@ -489,15 +489,13 @@ static void draw_head(void *ctx, unsigned table, bool ended,
 		 f->created, f->live, f->evicted, f->expired);
 }
 
-static const struct browse_tables browsed = {
-	.names = table_names,
-	.table = shown,
-	.begin = begin_round,
-	.size = table_size,
-	.has = table_has,
-	.row = put_row,
-	.head = draw_head,
-};
+static const struct browse_tables browsed = {.names = table_names,
+					     .table = shown,
+					     .begin = begin_round,
+					     .size = table_size,
+					     .has = table_has,
+					     .row = put_row,
+					     .head = draw_head};
 
 struct top *top_open(const struct opts *o, struct telemetry *t,
 		     struct databases *databases, struct cli_loop *loop)

@@ -408,12 +408,10 @@ static void set_state(const struct hop_run *r, struct label_transit *t,
 static int pass_packets(struct hop_run *r, const struct direction *dir,
 			const struct pkt *pkts, int n)
 {
-	struct label_transit t = {
-		.in = dir->from + 1,
-		.out = dir->to + 1,
-		.from_edge = r->o.edge >> dir->from & 1,
-		.to_edge = r->o.edge >> dir->to & 1,
-	};
+	struct label_transit t = {.in = dir->from + 1,
+				  .out = dir->to + 1,
+				  .from_edge = r->o.edge >> dir->from & 1,
+				  .to_edge = r->o.edge >> dir->to & 1};
 	static uint8_t nowhere[PKT_MAX + LABEL_GROWTH];
 
 	for (int i = 0; i < n; i++) {

@@ -121,13 +121,11 @@ static int print_coverage(struct rows *r, const struct theory_options *o)
 
 int theory_main(int argc, char **argv)
 {
-	struct theory_options o = {
-		.arity = 20,
-		.ratio = 0.01,
-		.label_ns = 50000000,
-		.telemetry_ns = 100000000,
-		.gap_ns = 1000000,
-	};
+	struct theory_options o = {.arity = 20,
+				   .ratio = 0.01,
+				   .label_ns = 50000000,
+				   .telemetry_ns = 100000000,
+				   .gap_ns = 1000000};
 	static const char *const axes[] = {"labels", "probability"};
 	static const bool log[] = {false, true};
 	struct rows *r;

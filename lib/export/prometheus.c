@@ -78,12 +78,10 @@ static const struct field fields[] = {
 };
 /* clang-format on */
 
-static const struct prometheus defaults = {
-	.series_max = 10000,
-	.expire_ns = UINT64_C(300000000000),
-	.row_counts = 1,
-	.lock = PTHREAD_MUTEX_INITIALIZER,
-};
+static const struct prometheus defaults = {.series_max = 10000,
+					   .expire_ns = UINT64_C(300000000000),
+					   .row_counts = 1,
+					   .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --- the latest values, by measurement and tags -------------------------- */
 

@@ -288,12 +288,10 @@ static void redis_close(void *self)
 	free(x);
 }
 
-static const struct redis defaults = {
-	.expire_ns = 60 * SECOND,
-	.maxlen = 100000,
-	.timeout_ns = EXPORT_TIMEOUT_NS,
-	.fd = -1,
-};
+static const struct redis defaults = {.expire_ns = 60 * SECOND,
+				      .maxlen = 100000,
+				      .timeout_ns = EXPORT_TIMEOUT_NS,
+				      .fd = -1};
 
 static int redis_open(void *self, struct url *u, const struct export_options *o,
 		      struct export_stop *stop, struct error *err)

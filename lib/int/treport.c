@@ -37,12 +37,10 @@ enum treport_reason treport_begin(struct treport_reader *r,
 {
 	uint32_t first;
 
-	*r = (struct treport_reader){
-		.d = d,
-		.p = payload,
-		.end = payload + len,
-		.from.report = true,
-	};
+	*r = (struct treport_reader){.d = d,
+				     .p = payload,
+				     .end = payload + len,
+				     .from.report = true};
 	if (!len)
 		return TREPORT_TRUNCATED;
 	if (d->profile->version != INT_V0_5)

@@ -142,15 +142,13 @@ static void add_path(struct label_control *c, const struct label_view *v)
 
 void label_control_defaults(struct label_control_options *o)
 {
-	*o = (struct label_control_options){
-		.format = label_format_default,
-		.interval_ns = 100000000,
-		.t_ns = 50000000,
-		.k = 2,
-		.pro = true,
-		.s_max = 6,
-		.flows = 4096,
-	};
+	*o = (struct label_control_options){.format = label_format_default,
+					    .interval_ns = 100000000,
+					    .t_ns = 50000000,
+					    .k = 2,
+					    .pro = true,
+					    .s_max = 6,
+					    .flows = 4096};
 }
 
 int label_control_open(struct label_control **out,

@@ -345,12 +345,10 @@ static enum label_update add_new(struct label_db *db,
 		return LABEL_REFUSED;
 	}
 	r = &db->record[db->n];
-	*r = (struct label_record){
-		.device = item->device,
-		.out = item->out,
-		.changed_ns = now_ns,
-		.window = 1,
-	};
+	*r = (struct label_record){.device = item->device,
+				   .out = item->out,
+				   .changed_ns = now_ns,
+				   .window = 1};
 	set_state(r, item, 0, now_ns);
 	*find_slot(db, r->device, r->out) = ++db->n;
 	db->ctr.new ++;

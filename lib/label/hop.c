@@ -149,15 +149,13 @@ static size_t push_label(struct label_hop *h, struct hop_packet *p,
 			 bool specific)
 {
 	struct label_port *port = &h->port[p->t->out], after = *port;
-	struct label_item item = {
-		.device = h->o.device,
-		.in = p->t->in,
-		.out = p->t->out,
-		.time_us = p->t->now_us & LABEL_TIME_MASK,
-		.latency_ns = p->t->latency_ns,
-		.queue = p->t->queue,
-		.number = label_wrote(&after, p->t->now_us),
-	};
+	struct label_item item = {.device = h->o.device,
+				  .in = p->t->in,
+				  .out = p->t->out,
+				  .time_us = p->t->now_us & LABEL_TIME_MASK,
+				  .latency_ns = p->t->latency_ns,
+				  .queue = p->t->queue,
+				  .number = label_wrote(&after, p->t->now_us)};
 	int rc = label_push(p->out, p->cap, &h->o.format, &p->v, p->frame,
 			    p->len, &item, specific,
 			    p->t->to_edge ? 0 : h->o.mtu);

@@ -27,13 +27,11 @@ static struct fabric_node *add_node(struct fabric *f, enum fabric_tier tier,
 {
 	struct fabric_node *n = &f->node[f->nodes++];
 
-	*n = (struct fabric_node){
-		.id = id,
-		.first_port = f->ports,
-		.ports = (uint16_t)ports,
-		.first_number = (uint16_t)first_number,
-		.tier = (uint8_t)tier,
-	};
+	*n = (struct fabric_node){.id = id,
+				  .first_port = f->ports,
+				  .ports = (uint16_t)ports,
+				  .first_number = (uint16_t)first_number,
+				  .tier = (uint8_t)tier};
 	for (unsigned i = 0; i < ports; i++)
 		f->port[f->ports++] = (struct fabric_port){
 			(uint32_t)(n - f->node), FABRIC_NONE};

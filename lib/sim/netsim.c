@@ -97,12 +97,10 @@ uint32_t sim_new_packet(struct netsim *s, enum packet_kind kind, uint32_t bytes)
 		s->packet = at;
 		i = s->packets++;
 	}
-	s->packet[i] = (struct sim_packet){
-		.port = SIM_NONE,
-		.bytes = bytes,
-		.kind = (uint8_t)kind,
-		.flow = SIM_NONE,
-	};
+	s->packet[i] = (struct sim_packet){.port = SIM_NONE,
+					   .bytes = bytes,
+					   .kind = (uint8_t)kind,
+					   .flow = SIM_NONE};
 	return i;
 }
 

@@ -57,14 +57,12 @@ void synth_flows_init(struct synth_flows *s, const struct traffic_model *m)
 {
 	uint64_t hosts = m->flows / 4;
 
-	*s = (struct synth_flows){
-		.base = synth_stream(m->seed).base,
-		.hosts = hosts < HOSTS_MIN   ? HOSTS_MIN
-			 : hosts > HOSTS_MAX ? HOSTS_MAX
-					     : hosts,
-		.ipv6_percent = m->ipv6_percent,
-		.ends = m->ends,
-	};
+	*s = (struct synth_flows){.base = synth_stream(m->seed).base,
+				  .hosts = hosts < HOSTS_MIN   ? HOSTS_MIN
+					   : hosts > HOSTS_MAX ? HOSTS_MAX
+							       : hosts,
+				  .ipv6_percent = m->ipv6_percent,
+				  .ends = m->ends};
 	if (m->ends.version)
 		s->ipv6_percent = m->ends.version == 6 ? 100 : 0;
 }

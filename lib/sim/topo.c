@@ -11,12 +11,10 @@ enum {
 
 void topo_fat_tree(struct topology *t, unsigned k, unsigned hops)
 {
-	*t = (struct topology){
-		.switches = k * k + k * k / 4,
-		.edges = k * k / 2,
-		.ports = k,
-		.hops = hops,
-	};
+	*t = (struct topology){.switches = k * k + k * k / 4,
+			       .edges = k * k / 2,
+			       .ports = k,
+			       .hops = hops};
 }
 
 static uint64_t host_hash(const uint8_t *addr, size_t len)

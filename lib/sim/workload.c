@@ -35,13 +35,11 @@ static void emit_report(struct workload_run *run, enum dta_opcode opcode,
 			const void *data, size_t len, unsigned reporter,
 			uint64_t ts_ns)
 {
-	struct dta_report r = {
-		.opcode = opcode,
-		.key = key,
-		.key_len = (uint16_t)key_len,
-		.data = data,
-		.data_len = (uint16_t)len,
-	};
+	struct dta_report r = {.opcode = opcode,
+			       .key = key,
+			       .key_len = (uint16_t)key_len,
+			       .data = data,
+			       .data_len = (uint16_t)len};
 
 	run->emit(run->ctx, &r, v6, reporter, ts_ns);
 }
@@ -240,14 +238,12 @@ static void pint(struct workload_run *run, const struct traffic_packet *p)
 	uint64_t f = rng_mix(p->id);
 	struct topo_path path;
 	uint8_t digest;
-	struct dta_report r = {
-		.opcode = DTA_KEYWRITE,
-		.copies = (uint8_t)(1 + f % DTA_MAX_COPIES),
-		.key = p->key,
-		.key_len = p->key_len,
-		.data = &digest,
-		.data_len = 1,
-	};
+	struct dta_report r = {.opcode = DTA_KEYWRITE,
+			       .copies = (uint8_t)(1 + f % DTA_MAX_COPIES),
+			       .key = p->key,
+			       .key_len = p->key_len,
+			       .data = &digest,
+			       .data_len = 1};
 
 	topo_path(&run->topology, &path, p->key, p->key_len);
 	digest = (uint8_t)rng_mix(p->id ^ path.hop[(f >> 32) % path.len].id);
@@ -325,12 +321,10 @@ static void count_key(struct workload_run *run, const struct traffic_packet *p,
 	if (e->key_len != len || memcmp(e->key, key, len) != 0) {
 		if (e->count)
 			report_count(run, e, p->ts_ns);
-		*e = (struct cache_entry){
-			.key_len = (uint8_t)len,
-			.v6 = p->v6,
-			.reporter = (uint16_t)edge_switch(run, traffic_src(p),
-							  p->v6),
-		};
+		*e = (struct cache_entry){.key_len = (uint8_t)len,
+					  .v6 = p->v6,
+					  .reporter = (uint16_t)edge_switch(
+						  run, traffic_src(p), p->v6)};
 		memcpy(e->key, key, len);
 	}
 	e->count++;

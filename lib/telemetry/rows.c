@@ -119,15 +119,13 @@ static const struct schema schemas[ROWS_KINDS] = {
 	[ROWS_SNAPSHOT] = {"int_snapshot", FIELDS(snapshot_fields)},
 };
 
-const struct telemetry_event telemetry_event_none = {
-	.metric = -1,
-	.node = NODE_UNKNOWN,
-	.egress = ID_UNKNOWN,
-	.queue = ID_UNKNOWN,
-	.buffer = ID_UNKNOWN,
-	.hw_id = -1,
-	.ingress = ID_UNKNOWN,
-};
+const struct telemetry_event telemetry_event_none = {.metric = -1,
+						     .node = NODE_UNKNOWN,
+						     .egress = ID_UNKNOWN,
+						     .queue = ID_UNKNOWN,
+						     .buffer = ID_UNKNOWN,
+						     .hw_id = -1,
+						     .ingress = ID_UNKNOWN};
 
 static const char *const kinds[EVENTS] = {
 	[EVENT_NEW_KEY] = "new_key",
