@@ -179,20 +179,10 @@ static const struct row_field path_fields[] = {
 	[P_PATH] = {"path", ROW_LIST, 0, .spare = 1},
 };
 
-static void put_u64(struct row_batch *b, unsigned column, uint64_t v)
-{
-	row_batch_set(b, column, ROW_U64)->u64 = v;
-}
-
 static void put_id(struct row_batch *b, unsigned column, uint32_t id)
 {
 	if (id != ID_UNKNOWN)
-		put_u64(b, column, id);
-}
-
-static void put_time(struct row_batch *b, unsigned column, uint64_t ns)
-{
-	row_batch_set(b, column, ROW_TIME)->i64 = (int64_t)ns;
+		row_batch_u64(b, column, id);
 }
 
 /* The low end of the bin, as the high end may be above the largest value. */
@@ -202,17 +192,7 @@ static void put_quantile(struct row_batch *b, unsigned column,
 	uint32_t low, high;
 
 	if (d && dist_quantile(d, q, &low, &high))
-		put_u64(b, column, low);
-}
-
-static void put_path(struct row_batch *b, unsigned column, struct nodes path)
-{
-	uint64_t list[PATH_NODES_MAX];
-
-	for (unsigned i = 0; i < path.n; i++)
-		list[i] = rows_node(path.at[i]);
-	if (path.n)
-		row_batch_list(b, column, list, path.n);
+		row_batch_u64(b, column, low);
 }
 
 /* Puts the highest of the latest values of the hops. */
@@ -232,7 +212,7 @@ static void put_highest(const struct top *top, struct flow_entry *f,
 		most = meter[m]->latest > most ? meter[m]->latest : most;
 	}
 	if (any)
-		put_u64(b, column, most);
+		row_batch_u64(b, column, most);
 }
 
 static void put_flow(const struct top *top, uint32_t i, unsigned column,
@@ -240,19 +220,15 @@ static void put_flow(const struct top *top, uint32_t i, unsigned column,
 {
 	struct flow_entry *f = telemetry_flow_at(top->t, i);
 	uint64_t room[PATH_NODES_MAX];
-	char text[KEY_TEXT_MAX];
 
-	if (column == F_FLOW) {
-		key_format(text,
-			   f->key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
-			   f->key, f->key_len);
-		row_batch_str(b, column, text);
-	} else if (column == F_PACKETS)
-		put_u64(b, column, f->packets);
+	if (column == F_FLOW)
+		row_batch_flow(b, column, f->key, f->key_len);
+	else if (column == F_PACKETS)
+		row_batch_u64(b, column, f->packets);
 	else if (column == F_BYTES)
-		put_u64(b, column, f->bytes);
+		row_batch_u64(b, column, f->bytes);
 	else if (column == F_LATENCY && f->latency.n)
-		put_u64(b, column, f->latency.latest);
+		row_batch_u64(b, column, f->latency.latest);
 	else if (column == F_LATENCY_MEAN && f->latency.n)
 		row_batch_set(b, column, ROW_F64)->f64 =
 			(double)f->latency.sum / f->latency.n;
@@ -260,12 +236,12 @@ static void put_flow(const struct top *top, uint32_t i, unsigned column,
 		put_highest(top, f, (enum metric)(column - F_METRIC), b,
 			    column);
 	else if (column == F_HOPS && f->hops)
-		put_u64(b, column, f->hops);
+		row_batch_u64(b, column, f->hops);
 	else if (column == F_FIRST || column == F_LAST)
-		put_time(b, column,
-			 column == F_FIRST ? f->first_ns : f->last_ns);
+		row_batch_time(b, column,
+			       column == F_FIRST ? f->first_ns : f->last_ns);
 	else if (column == F_PATH)
-		put_path(b, column, telemetry_flow_path(top->t, f, room));
+		rows_set_nodes(b, column, telemetry_flow_path(top->t, f, room));
 }
 
 static void put_node(const struct top *top, uint32_t i, unsigned column,
@@ -277,17 +253,17 @@ static void put_node(const struct top *top, uint32_t i, unsigned column,
 	unsigned part = m ? (column - N_METRIC) % 3 : 0;
 
 	if (column == N_NODE && n->id != NODE_UNKNOWN)
-		put_u64(b, column, n->id);
+		row_batch_u64(b, column, n->id);
 	else if (column == N_SAMPLES)
-		put_u64(b, column, d ? dist_samples(d) : 0);
+		row_batch_u64(b, column, d ? dist_samples(d) : 0);
 	else if (column == N_LATENCY || part == 1)
 		put_quantile(b, column, d, 0.5);
 	else if (column == N_LATENCY + 1 || part == 2)
 		put_quantile(b, column, d, 0.99);
 	else if (column == N_QUEUES && i < top->nodes)
-		put_u64(b, column, top->now[i].n[METRIC_QUEUE_OCCUPANCY]);
+		row_batch_u64(b, column, top->now[i].n[METRIC_QUEUE_OCCUPANCY]);
 	else if (m && i < top->nodes && top->now[i].n[m])
-		put_u64(b, column, top->now[i].value[m]);
+		row_batch_u64(b, column, top->now[i].value[m]);
 }
 
 /* Puts a value of a port, as column `field' of queues, into a column. */
@@ -297,7 +273,7 @@ static void put_port(const struct port_state *o, unsigned field,
 	bool buffer = o->metric == METRIC_BUFFER_OCCUPANCY;
 
 	if (field == Q_NODE && o->node->id != NODE_UNKNOWN)
-		put_u64(b, column, o->node->id);
+		row_batch_u64(b, column, o->node->id);
 	else if (field == Q_EGRESS)
 		put_id(b, column, o->egress);
 	else if (field == (buffer ? Q_BUFFER : Q_QUEUE))
@@ -305,14 +281,14 @@ static void put_port(const struct port_state *o, unsigned field,
 	else if (field == Q_METRIC)
 		row_batch_str(b, column, metric_name((enum metric)o->metric));
 	else if (field == Q_VALUE)
-		put_u64(b, column, o->latest);
+		row_batch_u64(b, column, o->latest);
 	else if (field == Q_REFERENCE)
-		put_u64(b, column, o->watch.ref);
+		row_batch_u64(b, column, o->watch.ref);
 	else if (field == Q_RISEN)
 		row_batch_set(b, column, ROW_BOOL)->u64 = !!(o->flags &
 							     THRESHOLD_RISEN);
 	else if (field == Q_LAST)
-		put_time(b, column, o->last_ns);
+		row_batch_time(b, column, o->last_ns);
 }
 
 static void put_queue(const struct top *top, uint32_t i, unsigned column,
@@ -336,18 +312,20 @@ static void put_path_column(const struct top *top, uint32_t i, unsigned column,
 	if (!telemetry_path_at(top->t, i, &p))
 		return;
 	if (column == P_PATH_ID)
-		put_u64(b, column, (uint32_t)path_hash(p.nodes.at, p.nodes.n));
+		row_batch_u64(b, column,
+			      (uint32_t)path_hash(p.nodes.at, p.nodes.n));
 	else if (column == P_SAMPLES)
-		put_u64(b, column, p.latency ? dist_samples(p.latency) : 0);
+		row_batch_u64(b, column,
+			      p.latency ? dist_samples(p.latency) : 0);
 	else if (column < P_HOPS)
 		put_quantile(b, column, p.latency,
 			     quantile[column - P_QUANTILES]);
 	else if (column == P_HOPS)
-		put_u64(b, column, p.nodes.n);
+		row_batch_u64(b, column, p.nodes.n);
 	else if (column == P_LOOP)
 		row_batch_set(b, column, ROW_BOOL)->u64 = p.loop;
 	else
-		put_path(b, column, p.nodes);
+		rows_set_nodes(b, column, p.nodes);
 }
 
 static const struct {

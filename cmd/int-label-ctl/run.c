@@ -485,11 +485,6 @@ static bool table_has(void *ctx, unsigned table, uint32_t i)
 	       (table == TABLE_LINKS && label_lost(r));
 }
 
-static void set_u64(struct row_batch *b, unsigned field, uint64_t v)
-{
-	row_batch_set(b, field, ROW_U64)->u64 = v;
-}
-
 static void set_loss(struct row_batch *b, unsigned field, uint64_t labels,
 		     uint64_t lost)
 {
@@ -505,20 +500,20 @@ static void link_row(struct row_batch *b, struct label_control *c,
 					       "numbers,silence"};
 	struct label_recent minutes = label_recent(r, label_control_now(c));
 
-	set_u64(b, 0, r->device);
-	set_u64(b, 1, r->out);
+	row_batch_u64(b, 0, r->device);
+	row_batch_u64(b, 1, r->out);
 	if (r->has_next) {
-		set_u64(b, 2, r->next_device);
-		set_u64(b, 3, r->next_in);
+		row_batch_u64(b, 2, r->next_device);
+		row_batch_u64(b, 3, r->next_in);
 	}
-	set_u64(b, 4, r->labels);
+	row_batch_u64(b, 4, r->labels);
 	if (r->number) {
-		set_u64(b, 5, label_lost(r));
+		row_batch_u64(b, 5, label_lost(r));
 		set_loss(b, 6, r->labels, label_lost(r));
 		set_loss(b, 7, (uint64_t)minutes.labels,
 			 (uint64_t)minutes.lost);
 	}
-	set_u64(b, 8, r->s);
+	row_batch_u64(b, 8, r->s);
 	row_batch_str(b, 9, evidence[(minutes.lost > 0) + 2 * r->silent]);
 }
 
@@ -526,7 +521,6 @@ static void path_row(struct row_batch *b, const struct label_path *p)
 {
 	uint64_t node[LABEL_PATH_HOPS], ns[LABEL_PATH_HOPS];
 	uint64_t queue[LABEL_PATH_HOPS];
-	char flow[KEY_TEXT_MAX];
 	unsigned f = 0;
 
 	for (unsigned i = 0; i < p->n; i++) {
@@ -534,13 +528,11 @@ static void path_row(struct row_batch *b, const struct label_path *p)
 		ns[i] = p->hop[i].latency_ns;
 		queue[i] = p->hop[i].queue;
 	}
-	key_format(flow, p->key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
-		   p->key, p->key_len);
-	row_batch_str(b, f++, flow);
-	row_batch_set(b, f++, ROW_TIME)->i64 = (int64_t)p->seen_ns;
-	set_u64(b, f++, p->packets);
-	set_u64(b, f++, p->n);
-	set_u64(b, f++, p->latency_ns);
+	row_batch_flow(b, f++, p->key, p->key_len);
+	row_batch_time(b, f++, p->seen_ns);
+	row_batch_u64(b, f++, p->packets);
+	row_batch_u64(b, f++, p->n);
+	row_batch_u64(b, f++, p->latency_ns);
 	row_batch_list(b, f++, node, p->n);
 	row_batch_list(b, f++, ns, p->n);
 	row_batch_list(b, f++, queue, p->n);

@@ -94,11 +94,6 @@ static void set_u64s(struct row_batch *b, unsigned field, const uint64_t *v,
 		row_batch_set(b, field + i, ROW_U64)->u64 = v[i];
 }
 
-static void set_time(struct row_batch *b, unsigned field, uint64_t ns)
-{
-	row_batch_set(b, field, ROW_TIME)->i64 = (int64_t)ns;
-}
-
 void label_row_interval(struct row_batch *b, const struct label_interval_sum *s)
 {
 	const uint64_t ports[] = {s->ports, s->covered};
@@ -106,7 +101,7 @@ void label_row_interval(struct row_batch *b, const struct label_interval_sum *s)
 				 s->missing,	 s->silent, s->raised, s->s_max,
 				 s->observed_ns, s->skipped};
 
-	set_time(b, 0, s->end_ns);
+	row_batch_time(b, 0, s->end_ns);
 	set_u64s(b, 1, ports, 2);
 	if (s->ports)
 		row_batch_set(b, 3, ROW_F64)->f64 = (double)s->covered /
@@ -120,7 +115,7 @@ void label_row_decision(struct row_batch *b, const struct label_decision *d)
 	const uint64_t what[] = {r->device, r->out, d->from, r->s};
 	const uint64_t why[] = {d->now_ns - r->seen_ns, d->lost};
 
-	set_time(b, 0, d->now_ns);
+	row_batch_time(b, 0, d->now_ns);
 	set_u64s(b, 1, what, 4);
 	row_batch_str(b, 5, reasons[d->reason]);
 	set_u64s(b, 6, why, 2);
@@ -132,10 +127,10 @@ void label_row_silence(struct row_batch *b, const struct label_record *r,
 {
 	const uint64_t port[] = {r->device, r->out}, ns = now_ns - since_ns;
 
-	set_time(b, 0, now_ns);
+	row_batch_time(b, 0, now_ns);
 	set_u64s(b, 1, port, 2);
 	row_batch_str(b, 3, reasons[event]);
-	set_time(b, 4, since_ns);
+	row_batch_time(b, 4, since_ns);
 	set_u64s(b, 5, &ns, 1);
 }
 
@@ -147,7 +142,7 @@ void label_row_port(struct row_batch *b, const struct label_record *r)
 	const uint64_t labels[] = {r->labels, r->late};
 	const uint64_t rest[] = {r->queue_max, r->resets};
 
-	set_time(b, 0, r->seen_ns);
+	row_batch_time(b, 0, r->seen_ns);
 	set_u64s(b, 1, state, 6);
 	if (number)
 		set_u64s(b, 7, &number, 1);
@@ -165,13 +160,10 @@ void label_row_hop(struct row_batch *b, const struct label_path *p, unsigned i)
 	uint64_t v[] = {i + 1,	 p->n,	     hop->device,
 			hop->in, hop->out,   hop->latency_ns,
 			0,	 hop->queue, hop->time_us};
-	char flow[KEY_TEXT_MAX];
 
 	for (unsigned k = 0; k <= i; k++) /* latency_sum */
 		v[6] += p->hop[k].latency_ns;
-	key_format(flow, p->key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
-		   p->key, p->key_len);
-	set_time(b, 0, p->seen_ns);
-	row_batch_str(b, 1, flow);
+	row_batch_time(b, 0, p->seen_ns);
+	row_batch_flow(b, 1, p->key, p->key_len);
 	set_u64s(b, 2, v, 9);
 }

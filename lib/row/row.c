@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/key.h"
+
 enum {
 	BYTES_FIRST = 512,
 };
@@ -123,6 +125,18 @@ void row_batch_list(struct row_batch *b, unsigned field, const uint64_t *v,
 		    size_t n)
 {
 	set_bytes(b, field, ROW_LIST, v, n * sizeof(*v), n);
+}
+
+void row_batch_flow(struct row_batch *b, unsigned field, const uint8_t *key,
+		    size_t len)
+{
+	char text[KEY_TEXT_MAX];
+
+	if (!len)
+		return;
+	key_format(text, len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6, key,
+		   len);
+	row_batch_str(b, field, text);
 }
 
 static int grow_cells(struct row_batch *b)

@@ -116,6 +116,9 @@ void row_batch_bytes(struct row_batch *b, unsigned field, const void *data,
 		     size_t len);
 void row_batch_list(struct row_batch *b, unsigned field, const uint64_t *v,
 		    size_t n);
+/* A flow by its key (net/key.h) of len bytes; 0: null. */
+void row_batch_flow(struct row_batch *b, unsigned field, const uint8_t *key,
+		    size_t len);
 
 static inline struct row_cell *row_batch_cell(const struct row_batch *b,
 					      unsigned row, unsigned field)
@@ -129,6 +132,18 @@ static inline struct row_cell *row_batch_set(struct row_batch *b,
 {
 	b->hand[field].kind = kind;
 	return &b->hand[field];
+}
+
+static inline void row_batch_u64(struct row_batch *b, unsigned field,
+				 uint64_t v)
+{
+	row_batch_set(b, field, ROW_U64)->u64 = v;
+}
+
+static inline void row_batch_time(struct row_batch *b, unsigned field,
+				  uint64_t ns)
+{
+	row_batch_set(b, field, ROW_TIME)->i64 = (int64_t)ns;
 }
 
 /* Ends the row in hand. 0 or the sticky error. */

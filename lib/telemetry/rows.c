@@ -228,28 +228,16 @@ void telemetry_rows_close(struct telemetry_rows *rs)
 	*rs = (struct telemetry_rows){0};
 }
 
-static void set_nodes(struct rows *r, unsigned field, struct nodes nodes)
+void rows_set_nodes(struct row_batch *b, unsigned field, struct nodes nodes)
 {
 	uint64_t list[PATH_NODES_MAX];
 
 	if (!nodes.n)
 		return;
 	for (unsigned i = 0; i < nodes.n; i++)
-		list[i] = rows_node(nodes.at[i]);
-	row_list(r, field, list, nodes.n);
-}
-
-/* len 0: there is no flow. */
-static void set_flow(struct rows *r, unsigned field, const uint8_t *key,
-		     uint8_t len)
-{
-	char text[KEY_TEXT_MAX];
-
-	if (!len)
-		return;
-	key_format(text, len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6, key,
-		   len);
-	row_str(r, field, text);
+		list[i] = nodes.at[i] == NODE_UNKNOWN ? UINT32_MAX
+						      : nodes.at[i];
+	row_batch_list(b, field, list, nodes.n);
 }
 
 static void set_node(struct rows *r, unsigned field, uint64_t node)
@@ -295,12 +283,12 @@ void telemetry_row_event(struct telemetry_rows *rs,
 	row_str(r, i++, event_name((enum telemetry_event_kind)event->kind));
 	i = set_metric_key(r, i, event);
 	set_value(r, i++, event->hw_id >= 0, (uint64_t)event->hw_id);
-	set_flow(r, i++, event->key, event->key_len);
+	row_batch_flow(&r->b, i++, event->key, event->key_len);
 	set_value(r, i++, event->has_value, event->value);
 	set_value(r, i++, event->has_reference, event->reference);
 	set_value(r, i++, event->has_threshold, event->threshold);
-	set_nodes(r, i++, event->path);
-	set_nodes(r, i++, event->old_path);
+	rows_set_nodes(&r->b, i++, event->path);
+	rows_set_nodes(&r->b, i++, event->old_path);
 	set_id(r, i, event->ingress);
 	end_row(rs, r);
 }
@@ -315,9 +303,9 @@ void telemetry_row_value(struct telemetry_rows *rs,
 		return;
 	row_time(r, i++, (int64_t)event->ts_ns);
 	i = set_metric_key(r, i, event);
-	set_flow(r, i++, event->key, event->key_len);
+	row_batch_flow(&r->b, i++, event->key, event->key_len);
 	set_value(r, i++, event->has_value, event->value);
-	set_nodes(r, i, event->path);
+	rows_set_nodes(&r->b, i, event->path);
 	end_row(rs, r);
 }
 
@@ -346,13 +334,13 @@ void telemetry_row_flow(struct telemetry_rows *rs, uint64_t ts_ns,
 		return;
 	row_time(r, i++, (int64_t)ts_ns);
 	row_str(r, i++, reason[why]);
-	set_flow(r, i++, f->key, f->key_len);
+	row_batch_flow(&r->b, i++, f->key, f->key_len);
 	row_u64(r, i++, f->packets);
 	row_u64(r, i++, f->bytes);
 	row_time(r, i++, (int64_t)f->first_ns);
 	row_time(r, i++, (int64_t)f->last_ns);
 	set_meter(r, i, &f->latency);
-	set_nodes(r, i + 2, path);
+	rows_set_nodes(&r->b, i + 2, path);
 	end_row(rs, r);
 }
 
@@ -365,7 +353,7 @@ void telemetry_row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
 	unsigned i = 0;
 
 	row_time(r, i++, (int64_t)ts_ns);
-	set_flow(r, i++, f->key, f->key_len);
+	row_batch_flow(&r->b, i++, f->key, f->key_len);
 	set_value(r, i++, hop, hop);
 	set_node(r, i++, at->node_id);
 	set_id(r, i++, at->id[FIELD_EGRESS]);
@@ -389,7 +377,7 @@ void telemetry_row_snapshot(struct telemetry_rows *rs,
 	set_node(r, i++, node);
 	row_u64(r, i++, schema);
 	row_u64(r, i++, v->domain);
-	set_flow(r, i++, v->key, v->key_len);
+	row_batch_flow(&r->b, i++, v->key, v->key_len);
 	row_u64(r, i++, hop);
 	row_bytes(r, i, data, len);
 	end_row(rs, r);
@@ -429,7 +417,7 @@ void telemetry_row_distribution(struct telemetry_rows *rs, uint64_t ts_ns,
 	if (!(r = rs->of[ROWS_DISTRIBUTION]))
 		return;
 	i = set_distribution(r, ts_ns, m, node, path);
-	set_nodes(r, i++, path);
+	rows_set_nodes(&r->b, i++, path);
 	row_u64(r, i++, dist_samples(d));
 	for (unsigned q = 0; q < sizeof(quantiles) / sizeof(quantiles[0]) &&
 			     dist_quantile(d, quantiles[q], &low, &high);

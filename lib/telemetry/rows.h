@@ -127,12 +127,6 @@ enum telemetry_event_kind {
 const char *event_name(enum telemetry_event_kind k);
 int event_of(const char *name); /* -1: none */
 
-/* A node's id as it stands in a row's list of nodes. */
-static inline uint64_t rows_node(uint64_t id)
-{
-	return id == NODE_UNKNOWN ? UINT32_MAX : id;
-}
-
 /* The measurements. */
 enum rows_kind {
 	ROWS_EVENT,
@@ -187,6 +181,9 @@ int telemetry_rows_open(struct telemetry_rows *rs,
 			const struct telemetry_sinks *s, unsigned batch_rows);
 int telemetry_rows_flush(struct telemetry_rows *rs);
 void telemetry_rows_close(struct telemetry_rows *rs);
+
+/* Sets a field to a list of nodes; an unknown one is UINT32_MAX. None: null. */
+void rows_set_nodes(struct row_batch *b, unsigned field, struct nodes nodes);
 
 void telemetry_row_event(struct telemetry_rows *rs,
 			 const struct telemetry_event *event);
