@@ -57,8 +57,7 @@ static inline bool fake_take(struct fake_verbs *f, const struct ibv_send_wr *wr)
 {
 	struct fake_wqe *w = &f->wqe[f->posted % FAKE_DEPTH];
 	const struct ibv_sge *s = wr->sg_list;
-	bool atomic = wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
-		      wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+	bool atomic = wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 
 	if (f->posted - f->done == FAKE_DEPTH || f->posted == f->refuse_at)
 		return false;
@@ -127,14 +126,10 @@ static inline void fake_carry_out(struct fake_verbs *f, struct fake_wqe *w)
 			       w->sge.length);
 		break;
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
 		to = f->memory + (w->wr.wr.atomic.remote_addr - f->address);
 		counter = (uint64_t *)to;
 		old = *counter;
-		if (w->wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
-			*counter += w->wr.wr.atomic.compare_add;
-		else if (old == w->wr.wr.atomic.compare_add)
-			*counter = w->wr.wr.atomic.swap;
+		*counter += w->wr.wr.atomic.compare_add;
 		memcpy((void *)(uintptr_t)w->sge.addr, &old, sizeof(old));
 		break;
 	default:
