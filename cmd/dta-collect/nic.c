@@ -3,7 +3,6 @@
  * device has an event, or for a quarter of a second. */
 #include "collect.h"
 
-#include <errno.h>
 #include <poll.h>
 
 #include "cli/live.h"

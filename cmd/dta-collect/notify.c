@@ -3,7 +3,6 @@
 #include "collect.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 

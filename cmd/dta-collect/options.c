@@ -2,8 +2,6 @@
 /* options.c - dta-collect's command line. */
 #include "collect.h"
 
-#include <errno.h>
-
 #include "base/text.h"
 #include "rdma/responder.h"
 

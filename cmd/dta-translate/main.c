@@ -3,7 +3,6 @@
  * dta-translate - DTA reports to memory operations: into a region on this
  * machine, or as RoCEv2 packets for a collector elsewhere.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "run.h"

@@ -15,7 +15,6 @@
 #include "dta/private.h"
 
 #include <endian.h>
-#include <errno.h>
 
 #include "base/rng.h"
 #include "rdma/message.h"

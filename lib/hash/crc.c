@@ -2,7 +2,6 @@
 /* crc.c - the polynomials, their constants, the engine for every CPU, and the
  * choice of one. */
 #include <endian.h>
-#include <errno.h>
 #include <string.h>
 
 #include "hash/crc_engine.h"
@@ -73,24 +72,12 @@ static void table_batch(const enum crc_id *ids, unsigned nids,
 }
 
 const struct crc_ops crc_table_ops = {
+	.name = "table",
 	.extend = table_extend,
 	.batch = table_batch,
 };
 
-/* NULL: not on this CPU. */
-static const struct crc_ops *engines[CRC_ENGINES] = {
-	[CRC_TABLE] = &crc_table_ops,
-};
-static const char *const engine_names[CRC_ENGINES] = {
-	[CRC_TABLE] = "table",
-#ifdef __aarch64__
-	[CRC_CLMUL] = "pmull",
-#else
-	[CRC_CLMUL] = "pclmul",
-#endif
-	[CRC_VPCLMUL] = "vpclmul",
-};
-static enum crc_engine current;
+const struct crc_ops *crc_engine = &crc_table_ops;
 
 static uint32_t reflect32(uint32_t v)
 {
@@ -177,11 +164,10 @@ __attribute__((constructor)) static void crc_init(void)
 		fill_folds(&crc_data[id]);
 		fill_barrett(&crc_data[id], poly);
 	}
-	engines[CRC_CLMUL] = crc_clmul_probe();
-	engines[CRC_VPCLMUL] = crc_vpclmul_probe();
-	for (unsigned e = 0; e < CRC_ENGINES; e++)
-		if (engines[e])
-			current = e;
+	if (crc_clmul_probe())
+		crc_engine = crc_clmul_probe();
+	if (crc_vpclmul_probe())
+		crc_engine = crc_vpclmul_probe();
 }
 
 uint32_t crc_poly(enum crc_id id)
@@ -196,35 +182,17 @@ uint32_t crc(enum crc_id id, const void *data, size_t len)
 
 uint32_t crc_extend(enum crc_id id, uint32_t sum, const void *data, size_t len)
 {
-	return ~engines[current]->extend(id, ~sum, data, len);
+	return ~crc_engine->extend(id, ~sum, data, len);
 }
 
 void crc_batch(const enum crc_id *ids, unsigned nids,
 	       const uint8_t *const *keys, size_t len, size_t n,
 	       uint32_t *const *out)
 {
-	const struct crc_ops *ops = engines[current];
+	const struct crc_ops *ops = crc_engine;
 
 	if (len == 0 || len > CRC_BATCH_LEN)
 		ops = &crc_table_ops;
 	if (n)
 		ops->batch(ids, nids, keys, len, n, out);
-}
-
-enum crc_engine crc_engine(void)
-{
-	return current;
-}
-
-const char *crc_engine_name(enum crc_engine e)
-{
-	return engine_names[e];
-}
-
-int crc_set_engine(enum crc_engine e)
-{
-	if (e >= CRC_ENGINES || !engines[e])
-		return -ENOTSUP;
-	current = e;
-	return 0;
 }

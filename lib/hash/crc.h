@@ -28,13 +28,6 @@ enum crc_id {
 	CRC_IDS,
 };
 
-enum crc_engine {
-	CRC_TABLE,
-	CRC_CLMUL,
-	CRC_VPCLMUL,
-	CRC_ENGINES,
-};
-
 enum {
 	/* Readable bytes that crc_batch() wants before each key. */
 	CRC_HEADROOM = 16,
@@ -58,14 +51,5 @@ uint32_t crc_extend(enum crc_id id, uint32_t sum, const void *data, size_t len);
 void crc_batch(const enum crc_id *ids, unsigned nids,
 	       const uint8_t *const *keys, size_t len, size_t n,
 	       uint32_t *const *out);
-
-/* The engine in use, and its name: "table", "pclmul" or "pmull", "vpclmul".
- */
-enum crc_engine crc_engine(void);
-const char *crc_engine_name(enum crc_engine e);
-
-/* Picks another engine, for tests and benchmarks; not while others compute.
- * Returns 0, or -ENOTSUP if this CPU lacks it. */
-int crc_set_engine(enum crc_engine e);
 
 #endif

@@ -359,6 +359,11 @@ CLMUL static void clmul_batch(const enum crc_id *ids, unsigned nids,
 }
 
 static const struct crc_ops clmul_ops = {
+#ifdef __x86_64__
+	.name = "pclmul",
+#else
+	.name = "pmull",
+#endif
 	.extend = crc_clmul_extend,
 	.batch = clmul_batch,
 };

@@ -47,6 +47,7 @@ extern struct crc_poly_data crc_data[CRC_IDS];
 /* An engine. extend() works on the bare register: no XOR before and after.
  * batch() is crc_batch() for n > 0 and 0 < len <= CRC_BATCH_LEN. */
 struct crc_ops {
+	const char *name;
 	uint32_t (*extend)(enum crc_id id, uint32_t reg, const uint8_t *p,
 			   size_t len);
 	void (*batch)(const enum crc_id *ids, unsigned nids,
@@ -55,6 +56,7 @@ struct crc_ops {
 };
 
 extern const struct crc_ops crc_table_ops;
+extern const struct crc_ops *crc_engine; /* the one in use */
 
 /* extend() of the 128-bit engine; the 512-bit one uses it for short data. */
 uint32_t crc_clmul_extend(enum crc_id id, uint32_t reg, const uint8_t *p,

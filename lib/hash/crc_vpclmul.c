@@ -173,6 +173,7 @@ VPCLMUL static void vpclmul_batch(const enum crc_id *ids, unsigned nids,
 }
 
 static const struct crc_ops vpclmul_ops = {
+	.name = "vpclmul",
 	.extend = vpclmul_extend,
 	.batch = vpclmul_batch,
 };

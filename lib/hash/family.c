@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* family.c - the hash families of dta(7), HASHING, and of the published DTA
  * translator. */
-#include <string.h>
 
 #include "hash/crc.h"
 #include "hash/family.h"

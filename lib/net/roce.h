@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "net/be.h"
 #include "net/proto.h"
@@ -83,9 +82,7 @@ enum roce_offset {
 	ROCE_AT_IP = NET_ETH_LEN,
 	ROCE_AT_UDP = ROCE_AT_IP + NET_IP4_LEN,
 	ROCE_AT_BTH = ROCE_AT_UDP + NET_UDP_LEN,
-	ROCE_AT_DEST_QP = ROCE_AT_BTH + ROCE_BTH_AT_DEST_QP,
 	ROCE_AT_ACK_REQ = ROCE_AT_BTH + ROCE_BTH_AT_ACK_REQ,
-	ROCE_AT_PSN = ROCE_AT_BTH + ROCE_BTH_AT_PSN,
 	ROCE_AT_RETH = ROCE_AT_BTH + ROCE_BTH_LEN,	/* or AtomicETH, AETH */
 	ROCE_AT_PAYLOAD = ROCE_AT_RETH + ROCE_RETH_LEN, /* of a WRITE */
 };
@@ -96,31 +93,21 @@ enum {
 	ICRC_ONES = 8,
 };
 
-/* Masks a copy of an IPv4 header. */
-static inline void icrc_mask_ip4(uint8_t *ip)
-{
-	ip[NET_IP4_AT_TOS] = 0xff;
-	ip[NET_IP4_AT_TTL] = 0xff;
-	be16_store(ip + NET_IP4_AT_SUM, 0xffff);
-}
-
-/* Masks a copy of UDP header and BTH. */
-static inline void icrc_mask_udp(uint8_t *udp)
-{
-	be16_store(udp + NET_UDP_AT_SUM, 0xffff);
-	udp[NET_UDP_LEN + ROCE_BTH_AT_RESERVED] = 0xff;
-}
-
 /* Masks a copy of IP header (ip_len bytes), UDP header and BTH. */
 static inline void icrc_mask(uint8_t *ip, size_t ip_len)
 {
+	uint8_t *udp = ip + ip_len;
+
 	if (ip[0] >> 4 == 4) {
-		icrc_mask_ip4(ip);
+		ip[NET_IP4_AT_TOS] = 0xff;
+		ip[NET_IP4_AT_TTL] = 0xff;
+		be16_store(ip + NET_IP4_AT_SUM, 0xffff);
 	} else {
 		be32_store(ip, 0x6fffffff); /* traffic class, flow label */
 		ip[NET_IP6_AT_HOPS] = 0xff;
 	}
-	icrc_mask_udp(ip + ip_len);
+	be16_store(udp + NET_UDP_AT_SUM, 0xffff);
+	udp[NET_UDP_LEN + ROCE_BTH_AT_RESERVED] = 0xff;
 }
 
 /* iCRC of a packet: ip points at the IP header, len counts from there to just

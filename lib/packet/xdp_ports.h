@@ -9,7 +9,6 @@
 #ifndef PACKET_XDP_PORTS_H
 #define PACKET_XDP_PORTS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum {

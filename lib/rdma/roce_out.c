@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "hash/crc.h"
 #include "net/be.h"
 
 enum {

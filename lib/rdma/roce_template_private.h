@@ -8,11 +8,6 @@
 #ifndef RDMA_ROCE_TEMPLATE_PRIVATE_H
 #define RDMA_ROCE_TEMPLATE_PRIVATE_H
 
-#include <endian.h>
-#include <string.h>
-
-#include "hash/crc.h"
-#include "net/be.h"
 #include "net/net.h"
 #include "net/roce.h"
 

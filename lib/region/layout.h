@@ -41,7 +41,6 @@
 #ifndef REGION_LAYOUT_H
 #define REGION_LAYOUT_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"

@@ -17,7 +17,6 @@
 #define REGION_REGION_FILE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/atomic_file.h"

@@ -19,7 +19,6 @@
 #ifndef REGION_SNAPSHOT_FILE_H
 #define REGION_SNAPSHOT_FILE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include <zlib.h>

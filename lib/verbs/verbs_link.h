@@ -12,14 +12,11 @@
 #ifndef VERBS_VERBS_LINK_H
 #define VERBS_VERBS_LINK_H
 
-#include <endian.h>
 #include <infiniband/verbs.h>
-#include <netinet/in.h>
 #include <rdma/rdma_cma.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "rdma/op.h"
 #include "rdma/ticket.h"

@@ -5,13 +5,13 @@
 
 #include "xdp/xdp.h"
 
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 const struct ledger xdp_sink_ledger = {"xdp", "frames", NULL, 0};
 
 int xdp_sink_open(struct xdp_sink **out, const struct xdp_sink_options *o,
 		  struct error *err)
 {
-	(void)out;
-	(void)o;
 	return error_set(err, -ENOTSUP,
 			 "the XDP program was not built in: it wants "
 			 "libxdp-dev, libbpf-dev, clang and bpftool");
@@ -20,39 +20,31 @@ int xdp_sink_open(struct xdp_sink **out, const struct xdp_sink_options *o,
 int xdp_sink_attach(struct xdp_sink *x, const char *name, bool promiscuous,
 		    struct error *err)
 {
-	(void)x;
-	(void)promiscuous;
 	return error_set(err, -ENOTSUP, "%s: no XDP", name);
 }
 
 struct src *xdp_sink_source(struct xdp_sink *x)
 {
-	(void)x;
 	return NULL;
 }
 
 int xdp_sink_set_thresholds(struct xdp_sink *x,
 			    const struct telemetry_thresholds *th)
 {
-	(void)x;
-	(void)th;
 	return -ENOTSUP;
 }
 
 int xdp_sink_tick(struct xdp_sink *x)
 {
-	(void)x;
 	return -ENOTSUP;
 }
 
 void xdp_sink_stop(struct xdp_sink *x)
 {
-	(void)x;
 }
 
 int xdp_sink_flush(struct xdp_sink *x)
 {
-	(void)x;
 	return -ENOTSUP;
 }
 
@@ -63,5 +55,4 @@ const void *xdp_sink_counters(struct xdp_sink *x)
 
 void xdp_sink_close(struct xdp_sink *x)
 {
-	(void)x;
 }
