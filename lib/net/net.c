@@ -337,7 +337,6 @@ int net_packet_decode(struct net_packet *out, const uint8_t *frame, size_t len)
 		if (hlen < NET_TCP_LEN || hlen > ip.l4_len)
 			return -EBADMSG;
 		pkt.tcp_seq = be32_load(p + NET_TCP_AT_SEQ);
-		pkt.tcp_ack = be32_load(p + NET_TCP_AT_ACK);
 		pkt.tcp_flags = p[NET_TCP_AT_FLAGS];
 		pkt.tcp_payload = ip.l4_len - hlen;
 	}

@@ -98,7 +98,7 @@ struct net_packet {
 	uint16_t ip_id;		     /* IPv4 identification; 0 for IPv6 */
 	uint32_t ip_len;	     /* IP header and payload, bytes */
 	uint8_t tcp_flags;
-	uint32_t tcp_seq, tcp_ack;
+	uint32_t tcp_seq;
 	uint32_t tcp_payload; /* bytes of TCP data, by the IP length */
 };
 

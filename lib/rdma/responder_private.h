@@ -208,11 +208,9 @@ responder_qp_access(const struct responder *p, const struct responder_qp *q,
 {
 	uint64_t len = is_atomic(r->opcode) ? 8 : r->len;
 	uint64_t offset = r->va - q->address;
-	uint8_t kind = q->table->kind;
 
-	if (is_atomic(r->opcode)) { /* as table_traits[] says */
-		if (r->pad || (r->va & 7) ||
-		    (kind != TABLE_KEYINC && kind != TABLE_KEYWRITE))
+	if (is_atomic(r->opcode)) {
+		if (r->pad || (r->va & 7) || q->table->kind != TABLE_KEYINC)
 			return ROCE_NAK_INVALID;
 	} else if (r->dma_len != r->len || r->pad != (-r->len & 3) ||
 		   r->len > p->s->t.mtu) {

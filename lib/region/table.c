@@ -29,9 +29,9 @@ static const uint64_t units_max = UINT64_C(1) << 32;  /* a hash has 32 bits */
 static const uint64_t length_max = UINT64_C(1) << 46; /* half of user space */
 
 const struct table_traits table_traits[] = {
-	[TABLE_KEYWRITE] = {"slots", .atomics = true},
+	[TABLE_KEYWRITE] = {"slots"},
 	[TABLE_APPEND] = {"entries"},
-	[TABLE_KEYINC] = {"counters", .atomics = true, .counts = true},
+	[TABLE_KEYINC] = {"counters", .counts = true},
 	[TABLE_POSTCARD] = {"chunks"},
 };
 

@@ -35,7 +35,6 @@ enum table_kind {
 struct table_traits {
 	const char *units; /* what they are made of, for people */
 	bool counts;	   /* a unit is a counter: only atomics change it */
-	bool atomics;	   /* atomics may change it: counters, DART's slots */
 };
 
 extern const struct table_traits table_traits[]; /* by enum table_kind */

@@ -82,13 +82,12 @@ static void report_once(struct verbs_target *v, const struct error *err)
 	v->warned = true;
 }
 
-/* Atomics only for tables that have some. UC has none (IBTA vol. 1, 9). */
+/* Atomics only for counters, which are RC's. */
 static int access_of(const struct verbs_target *v, const struct table *t)
 {
 	int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 
-	if (verbs_has_atomics(v) && t->qp == TABLE_QP_RC &&
-	    table_traits[t->kind].atomics)
+	if (verbs_has_atomics(v) && table_counts(t))
 		rights |= IBV_ACCESS_REMOTE_ATOMIC;
 	return rights;
 }

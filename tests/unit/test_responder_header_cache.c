@@ -139,11 +139,11 @@ static void test_ways(void)
 	struct pkt pkts[N];
 
 	for (uint32_t i = 0; i < N; i++) {
-		struct roce r = rig_write(&g, RIG_KW, 8, i, slot, 8);
+		struct roce r = rig_write(&g, RIG_INC, 8, i, slot, 8);
 		uint8_t *frame = room[i] + CRC_HEADROOM;
 
 		if (i % 3 == 0)
-			r = rig_request(&g, ROCE_RC_FETCH_ADD, RIG_KW, 8, i);
+			r = rig_request(&g, ROCE_RC_FETCH_ADD, RIG_INC, 8, i);
 		r.src_port = (uint16_t)(1000 + i % 2);
 		pkts[i] = (struct pkt){
 			.data = frame,
