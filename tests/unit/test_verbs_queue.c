@@ -128,14 +128,14 @@ static void same_memory(unsigned pace)
 /* n writes of 1, one after the other in the table. */
 static void ones(unsigned n)
 {
-	static uint8_t data[8] = {1};
+	static const uint64_t one = 1;
 	static struct op op[10 * VERBS_CHAIN + 1];
 
 	for (unsigned i = 0; i < n; i++)
 		op[i] = (struct op){.verb = OP_WRITE,
 				    .length = 8,
 				    .offset = 8 * i,
-				    .data = data};
+				    .data = (const uint8_t *)&one};
 	verbs_queue_exec(&q, op, n);
 }
 
