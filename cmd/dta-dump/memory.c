@@ -121,8 +121,8 @@ enum { CHECKSUM_LEN = 4 };
 /* The parts of a value, by the table's show, are columns after slot_fields. */
 struct slots {
 	struct rows *rows;
-	const struct table *tables, *t;
-	uint64_t epoch;
+	const struct table *tables;
+	struct table_view v; /* that is read */
 	struct row_field field[SLOT_FIELDS + SHOW_COLUMNS];
 	struct schema schema;
 	struct show_columns shown;
@@ -135,7 +135,7 @@ struct slots {
 static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 {
 	struct slots *s = ctx;
-	const struct table *t = s->t;
+	const struct table *t = s->v.t;
 	uint8_t copy[CHECKSUM_LEN + TABLE_VALUE_MAX];
 	size_t len = table_unit_len(t);
 	uint8_t *value = copy;
@@ -145,7 +145,7 @@ static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 
 	memcpy(copy, bytes, len);
 	row_str(r, SLOT_TABLE, t->name);
-	row_u64(r, SLOT_EPOCH, s->epoch);
+	row_u64(r, SLOT_EPOCH, s->v.epoch);
 	row_u64(r, SLOT_UNIT, unit);
 	if (t->kind == TABLE_KEYWRITE) {
 		row_bytes(r, SLOT_CHECKSUM, copy, CHECKSUM_LEN);
@@ -169,20 +169,19 @@ static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 static uint64_t slot_rows(const struct source *src, const struct opts *o)
 {
 	static struct slots s; /* too large for the stack */
-	const struct memory *m = src->memory;
-	struct table_view v = {NULL};
 	struct error why;
 	uint64_t bad = 0;
 	int64_t n;
 
-	s.tables = m->table;
+	s.tables = src->memory->table;
 	memcpy(s.field, slot_fields, sizeof(slot_fields));
-	while (source_next(src, o, &v)) {
-		unsigned i = (unsigned)(v.t - m->table);
+	while (source_next(src, o, &s.v)) {
+		const struct table *t = s.v.t;
+		unsigned i = (unsigned)(t - s.tables);
 
-		if (*v.t->show &&
-		    (query_show_parse(&s.show[i], v.t->show, &why) < 0 ||
-		     !show_columns_add(&s.shown, &s.show[i], v.t->value_len,
+		if (*t->show &&
+		    (query_show_parse(&s.show[i], t->show, &why) < 0 ||
+		     !show_columns_add(&s.shown, &s.show[i], t->value_len,
 				       s.column[i])))
 			s.show[i].n = 0;
 	}
@@ -190,10 +189,8 @@ static uint64_t slot_rows(const struct source *src, const struct opts *o)
 	       s.shown.n * sizeof(*s.field));
 	s.schema = (struct schema){"slot", s.field, SLOT_FIELDS + s.shown.n};
 	s.rows = cli_rows(o->format, &s.schema);
-	for (v.t = NULL; source_next(src, o, &v);) {
-		s.t = v.t;
-		s.epoch = v.epoch;
-		n = query_scan(&v, slot_row, &s, &cli_stop);
+	for (s.v.t = NULL; source_next(src, o, &s.v);) {
+		n = query_scan(&s.v, slot_row, &s, &cli_stop);
 		if (n < 0)
 			cli_fail("out of memory");
 		bad += (uint64_t)n;

@@ -279,7 +279,6 @@ static void verify_copies(struct verifying *v, unsigned copies)
  * has the last entries, the epoch before has those before them. */
 struct list_check {
 	struct verifying *v;
-	const struct table *t;
 	const struct truth_list *truth;
 	uint32_t list;
 	uint64_t end;  /* entries of the truth that are not yet compared */
@@ -290,7 +289,7 @@ struct list_check {
 /* Compares n entries, which are in buf, with the truth's from index on. */
 static void compare_entries(struct list_check *c, uint64_t index, uint64_t n)
 {
-	size_t len = c->t->value_len;
+	size_t len = c->v->truth->t->value_len;
 	const uint8_t *want = c->truth->entries + index * len;
 	struct truth_score *s = &c->v->score;
 
@@ -354,7 +353,7 @@ static void check_list(struct list_check *c)
 	struct list_epoch *found = list_find_epochs(p, &c->v->target, c->list);
 	uint64_t rooms = 0, left, reported, asked = s->asked;
 
-	reported = c->truth->len / c->t->value_len;
+	reported = c->truth->len / c->v->truth->t->value_len;
 	c->end = reported;
 	c->held = 0;
 	for (unsigned i = 0; i < p->n; i++) {
@@ -382,7 +381,7 @@ static void verify_table(struct verifying *v, const struct opts *o,
 	const struct table *t = v->truth->t;
 	/* In several epochs keys do not overwrite each other as planned. */
 	bool one_epoch = v->sources->n == 1 && !v->sources->clustered;
-	struct list_check c = {.v = v, .t = t};
+	struct list_check c = {.v = v};
 
 	for (; c.list < t->lists && !cli_stop; c.list++) {
 		c.truth = &v->truth->lists[c.list];
