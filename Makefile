@@ -161,9 +161,9 @@ TNA_PATH = -D__TARGET_TOFINO__=1 -I $(TOFINO_INCLUDE) -I p4/include \
 all: $(BINS) $B/dta.lua $B/$(SONAME)
 
 # Objects are compiled anew by another compiler or with other flags, which change
-# when packages come.
+# when packages come. make 4.3 may leave the end of the line that it reads.
 COMPILER = $(CC) $(ALL_CFLAGS)
-ifneq ($(file <$B/compiler),$(COMPILER))
+ifneq ($(strip $(file <$B/compiler)),$(strip $(COMPILER)))
 .PHONY: $B/compiler
 endif
 $B/compiler:
