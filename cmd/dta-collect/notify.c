@@ -36,14 +36,7 @@ static const struct ledger ledger = {
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
 
-enum field {
-	IMM_TIME,
-	IMM_TABLE,
-	IMM_ID,
-	IMM_SEQUENCE,
-	IMM_COUNT,
-	IMM_FIELDS,
-};
+enum field { IMM_TIME, IMM_TABLE, IMM_ID, IMM_SEQUENCE, IMM_COUNT, IMM_FIELDS };
 
 static const struct row_field row_fields[IMM_FIELDS] = {
 	[IMM_TIME] = {"time", ROW_TIME, 20, ROW_WHEN},

@@ -26,11 +26,7 @@
 #include "net/net.h"
 
 /* The two sides of the device. The number of a side's port is 1 more. */
-enum hop_side {
-	HOP_IN,
-	HOP_OUT,
-	HOP_SIDES,
-};
+enum hop_side { HOP_IN, HOP_OUT, HOP_SIDES };
 
 struct hop_options {
 	const char *read, *write; /* one way, through captures */

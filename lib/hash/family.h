@@ -21,11 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum hash_family {
-	HASH_DTA1,
-	HASH_DTA0,
-	HASH_FAMILIES,
-};
+enum hash_family { HASH_DTA1, HASH_DTA0, HASH_FAMILIES };
 
 enum {
 	HASH_COPIES = 4, /* slots a key can have */

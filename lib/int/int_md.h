@@ -63,12 +63,7 @@ enum int_over {
 };
 
 /* What identified the packet as INT. */
-enum int_by {
-	INT_BY_DSCP,
-	INT_BY_PORT,
-	INT_BY_MARKER,
-	INT_BY_TUNNEL,
-};
+enum int_by { INT_BY_DSCP, INT_BY_PORT, INT_BY_MARKER, INT_BY_TUNNEL };
 
 /* Where INT is in a frame; offsets are bytes from its beginning. */
 struct int_place {

@@ -45,10 +45,7 @@
  * Times are microseconds of the device's clock, the low 48 bits.
  */
 
-enum label_kind {
-	LABEL_BASE_A,
-	LABEL_BASE_B,
-};
+enum label_kind { LABEL_BASE_A, LABEL_BASE_B };
 
 enum label_f {
 	LABEL_F1,      /* 1 from the second label on */

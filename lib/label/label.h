@@ -82,10 +82,7 @@ struct label_format {
 
 extern const struct label_format label_format_default;
 
-enum label_layout {
-	LABEL_IP4,
-	LABEL_IP6,
-};
+enum label_layout { LABEL_IP4, LABEL_IP6 };
 
 /* A packet that carries labels, or may be given some. */
 struct label_view {

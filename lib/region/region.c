@@ -30,11 +30,7 @@
 #include "region/region_file.h"
 
 /* What one process may do at a time; a byte of the file is locked for each. */
-enum region_lock {
-	REGION_LOCK_SLOTS,
-	REGION_LOCK_ROTATE,
-	REGION_LOCKS,
-};
+enum region_lock { REGION_LOCK_SLOTS, REGION_LOCK_ROTATE, REGION_LOCKS };
 
 struct region *region_new(void)
 {

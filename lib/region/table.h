@@ -39,10 +39,7 @@ struct table_traits {
 
 extern const struct table_traits table_traits[]; /* by enum table_kind */
 
-enum table_qp {
-	TABLE_QP_RC,
-	TABLE_QP_UC,
-};
+enum table_qp { TABLE_QP_RC, TABLE_QP_UC };
 
 enum table_sequence {
 	TABLE_SEQ_COUNT,  /* reports that are missing are counted */

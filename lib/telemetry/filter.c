@@ -43,11 +43,7 @@ enum kind {
 	EXPR_NUMBER, /* source, which, op, value */
 };
 
-enum side {
-	SIDE_ANY,
-	SIDE_SRC,
-	SIDE_DST,
-};
+enum side { SIDE_ANY, SIDE_SRC, SIDE_DST };
 
 /* An operator is a set of these: the results of comparing that make it true. */
 enum op {

@@ -239,11 +239,7 @@ struct flow_bucket {
 	uint32_t at;  /* its entry; 0: free, and so is the rest of the row */
 };
 
-enum flow_leave {
-	FLOW_EVICTED,
-	FLOW_EXPIRED,
-	FLOW_FLUSHED,
-};
+enum flow_leave { FLOW_EVICTED, FLOW_EXPIRED, FLOW_FLUSHED };
 
 struct flows_ledger {
 	uint64_t created;

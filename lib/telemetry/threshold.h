@@ -50,12 +50,7 @@
 #define NODE_UNKNOWN UINT64_MAX
 
 /* The ids in a hop's metadata that, with its node, are the key of a metric. */
-enum field_id {
-	FIELD_EGRESS,
-	FIELD_QUEUE,
-	FIELD_BUFFER,
-	FIELD_IDS,
-};
+enum field_id { FIELD_EGRESS, FIELD_QUEUE, FIELD_BUFFER, FIELD_IDS };
 
 enum metric {
 	METRIC_HOP_LATENCY,

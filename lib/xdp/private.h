@@ -183,12 +183,7 @@ struct fast_counters {
 };
 
 /* Records in the ring: struct fast_value, and so on. */
-enum fast_type {
-	FAST_VALUE,
-	FAST_PATH,
-	FAST_WHOLE,
-	FAST_RUN,
-};
+enum fast_type { FAST_VALUE, FAST_PATH, FAST_WHOLE, FAST_RUN };
 
 enum {
 	FAST_PERIODIC = 1 << 4, /* no event: the value is pushed */

@@ -272,7 +272,7 @@ $(seq 0 99 | awk '{ print "rc,1," $1 "," ++n }')
 $(seq 0 99 | awk '{ print "uc,2," $1 "," 100 + ++n }')
 $(seq 0 99 | awk '{ print "lists,5," $1 "," 200 + ++n }')" ]
 	guest_run "kill -USR1 $(pid_of)"
-	wait_for log_says 'notify,told,done,300'
+	wait_for log_says 'notify,printed,done,300'
 	log_says 'verbs,immediates,done,300'
 	# The names of counters are an interface.
 	[ "$(sed -n 's/^verbs,\([a-z_]*\),\([a-z]*\),.*/\2 \1/p' run.log | tr '\n' ' ')" = \
