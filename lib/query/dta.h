@@ -15,8 +15,8 @@
  *          words. Where a pointer is returned, NULL is the error.
  * Owners:  what a call returns belongs to its struct dta, and ends with it.
  *          Buffers are the caller's.
- * Threads: a struct dta, with its tables and cursors, is used by one thread at
- *          a time. Several of them, also of one region, are independent.
+ * Threads: a struct dta, with its tables, is used by one thread at a time.
+ *          Several of them, also of one region, are independent.
  * Bytes:   numbers in structs are of the machine's order; bytes of keys and of
  *          values are as they were reported (dta(7)): big-endian, mostly.
  * Growth:  structs grow at their end only. Where the caller owns one, the call

@@ -481,7 +481,7 @@ int64_t dta_ask(struct dta *d, const struct dta_table *table, const void *keys,
 
 	if (!rc && t->kind == TABLE_APPEND)
 		rc = error_set(&d->error, -EINVAL,
-			       "table %s has lists: dta_list_open()", t->name);
+			       "table %s has lists: dta_list_read()", t->name);
 	for (size_t from = 0, m; !rc && from < n; from += m) {
 		m = n - from < QUERY_BATCH ? n - from : QUERY_BATCH;
 		for (size_t i = 0; i < m; i++) {

@@ -15,7 +15,8 @@
 
 Options of open() are those of dta_set(3): dta.open(snapshot=["a.snap"],
 epoch="2-", policy="unique"). A region stays open as long as anything of it is
-in use: tables, lists, arrays. One thread at a time may use what one open() gave.
+in use: tables, lists, arrays. Threads take turns at what one open() gave; a process
+of its own opens for itself.
 What fails raises dta.Error, an OSError. numpy and pandas are needed by what
 returns theirs, and by nothing else.
 """
@@ -23,10 +24,12 @@ import ctypes
 import errno
 import os
 import sys
+import threading
 import weakref
 from collections import namedtuple
 
-__all__ = ["open", "counters", "version", "Error", "Source", "Table"]
+__all__ = ["open", "counters", "version", "Error", "Source", "Table", "Answers",
+           "Answer", "List", "Entry", "Counter"]
 
 _FOUND = ("found", "not_found", "ambiguous", "unreadable")
 _ALL = 2**64 - 1
@@ -108,6 +111,7 @@ class Source:
     """A region, snapshots, or a cluster: its tables by name or id."""
 
     def __init__(self, **options):
+        self._lock = threading.Lock()  # which pickle and copy refuse, too
         self._d = _lib.dta_new()
         if not self._d:
             raise MemoryError
@@ -127,7 +131,7 @@ class Source:
 
     def _check(self, rc):
         if rc is None or rc < 0:
-            raise Error(-rc if rc else 0, _lib.dta_error(self._d).decode())
+            raise Error(-rc if rc else errno.ENOENT, _lib.dta_error(self._d).decode())
         return rc
 
     def set(self, option, value):
@@ -140,6 +144,9 @@ class Source:
 
     def __iter__(self):
         return (self[name] for name in self.tables)
+
+    def __contains__(self, name):
+        return str(name) in self.tables
 
     @property
     def epochs(self):
@@ -168,7 +175,6 @@ class Table:
         self._answer_len = _lib.dta_table_number(t, b"answer")
         for name in ("name", "kind", "key", "hash", "show"):
             setattr(self, name, _lib.dta_table_text(t, name.encode()).decode())
-        self._text = ctypes.create_string_buffer(16384)
 
     def key_bytes(self, text):
         room = ctypes.create_string_buffer(self.key_len)
@@ -177,18 +183,27 @@ class Table:
 
     def text(self, value):
         """A value or entry, bytes, as dta-query shows it."""
-        _lib.dta_value_text(self._t, value, self._text, len(self._text))
-        return self._text.value.decode()
+        value = memoryview(value).tobytes()
+        if len(value) != self.value_len:
+            raise ValueError("values of table %s have %d bytes"
+                             % (self.name, self.value_len))
+        room = ctypes.create_string_buffer(16384)
+        _lib.dta_value_text(self._t, value, room, len(room))
+        return room.value.decode()
 
     def ask(self, keys):
-        """Answers to keys: texts; or their bytes, one by one or all in one (an
-        array of numpy, too)."""
+        """Answers to keys: texts, numbers, or their bytes, one by one; or their
+        bytes all in one, which an array of uint8, S or V is, too."""
         names = None
+        dtype = getattr(keys, "dtype", None)
+        if getattr(dtype, "kind", "V") not in "SV" and dtype != "u1":
+            keys = keys.tolist()  # of numpy or pandas: texts or numbers
         if not hasattr(keys, "__array_interface__") and not isinstance(
                 keys, (bytes, bytearray, memoryview)):
             names = list(keys)
-            keys = b"".join(self.key_bytes(k) if isinstance(k, str) else bytes(k)
-                            for k in names)
+            keys = b"".join(
+                bytes(k) if isinstance(k, (bytes, bytearray, memoryview))
+                else self.key_bytes(str(k)) for k in names)
         view = memoryview(keys).cast("B")
         n = len(view) // self.key_len
         if n * self.key_len != len(view) or (names and n != len(names)):
@@ -198,8 +213,9 @@ class Table:
         values = ctypes.create_string_buffer(max(n * self._answer_len, 1))
         data = bytes(view) if view.readonly else (ctypes.c_char * len(
             view)).from_buffer(view)
-        self.source._check(_lib.dta_ask(self._d, self._t, data, n, answers,
-                                        ctypes.sizeof(_Answer), values))
+        with self.source._lock:
+            self.source._check(_lib.dta_ask(self._d, self._t, data, n, answers,
+                                            ctypes.sizeof(_Answer), values))
         return Answers(self, names, view, answers, values)
 
     def list(self, number, last=_ALL):
@@ -278,7 +294,8 @@ class Table:
     def array(self, epoch=0):
         """The table in an epoch (0: the newest): slots, chunks, counters, or
         [list][place of a ring], as they lie in memory: a view of a region, which
-        others write meanwhile, read only; a copy of a snapshot."""
+        others write meanwhile, read only; a copy of a snapshot. After a rotation
+        the same memory is another epoch's: copy() what is to stay."""
         import numpy
 
         a = numpy.frombuffer(self._bytes(epoch), self.unit_type(),

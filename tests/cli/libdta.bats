@@ -345,6 +345,62 @@ same() {
 	END
 }
 
+@test "Python: keys as numpy and pandas have them, threads, wrong uses" {
+	need_numpy
+	region int-path int-path
+	printf '[n]\nid = 3\nkind = keywrite\nkey = u32\nvalue = 4\nslots = 4Ki\n' >n.ini
+	dta-collect --create -l n.ini -R "$NAME-n"
+	dta-gen uniform -q --key-type u32 --table 3 -c 500 --truth n.csv -w n.pcap
+	dta-translate -q -r n.pcap -R "$NAME-n"
+	cat >keys.py <<-'END'
+		import concurrent.futures, copy, csv, pickle, sys, numpy, dta
+		name = sys.argv[1]
+		source = dta.open(name + "-int-path")
+		t = source["flows"]
+		keys = open("int-path.keys").read().split()
+		found = lambda answers: sum(a.answer == "found" for a in answers)
+		want = found(t.ask(keys))
+		print(want > 0, "flows" in source, "x" in source)
+		for texts in numpy.array(keys), numpy.array(keys, "O"):
+		    print(found(t.ask(texts)) == want)
+		n = dta.open(name + "-n")["n"]
+		numbers = [int(row["key"]) for row in csv.DictReader(open("n.csv"))]
+		there = found(n.ask(list(map(str, numbers))))
+		for form in "i8", "u4", ">u4":
+		    print(there > 0, found(n.ask(numpy.array(numbers, form))) == there)
+		print(found(n.ask(numbers)) == there)
+		with concurrent.futures.ThreadPoolExecutor(4) as pool:
+		    print(set(pool.map(lambda _: found(t.ask(keys)), range(40))) == {want})
+		for wrong in (lambda: t.text(7), lambda: t.text(None), lambda: t.text(b"x"),
+		              lambda: copy.deepcopy(t), lambda: pickle.dumps(source)):
+		    try:
+		        print(wrong())
+		    except (TypeError, ValueError) as e:
+		        print(type(e).__name__)
+		try:
+		    source["x"]
+		except dta.Error as e:
+		    print(e.errno)
+	END
+	python keys.py "$NAME" >seen
+	diff seen - <<-'END'
+		True True False
+		True
+		True
+		True True
+		True True
+		True True
+		True
+		True
+		TypeError
+		TypeError
+		ValueError
+		TypeError
+		TypeError
+		2
+	END
+}
+
 @test "Python: arrays over the mapped memory, and of a snapshot" {
 	need_numpy
 	region int-path int-path
