@@ -65,7 +65,7 @@ const char *text_of(const struct input_row *r, const char *name)
 	return c ? (const char *)r->b->bytes + c->at : "";
 }
 
-uint64_t number_of(const struct input_row *r, const char *name)
+uint64_t number_in(const struct input_row *r, const char *name)
 {
 	const struct row_cell *c = cell_of(r, name);
 
@@ -154,7 +154,7 @@ static void put_event(struct dta_sink *s, const struct input_row *r)
 {
 	int kind = event_of(text_of(r, "event"));
 	int metric = metric_of(text_of(r, "metric"));
-	uint64_t ts_ns = number_of(r, "time"), queue = number_of(r, "queue");
+	uint64_t ts_ns = number_in(r, "time"), queue = number_in(r, "queue");
 	uint8_t key[4], entry[DTA_ENTRY_LEN] = {0};
 	struct dta_report d = {.opcode = DTA_APPEND,
 			       .table = DTA_EVENTS,
@@ -166,14 +166,14 @@ static void put_event(struct dta_sink *s, const struct input_row *r)
 	be32_store(key, (uint32_t)kind);
 	be64_store(entry, ts_ns);
 	entry[8] = (uint8_t)metric;
-	entry[9] = (uint8_t)number_of(r, "hw_id");
-	be32_store(entry + 12, (uint32_t)number_of(r, "node"));
-	be32_store(entry + 16, (uint32_t)number_of(r, "port"));
+	entry[9] = (uint8_t)number_in(r, "hw_id");
+	be32_store(entry + 12, (uint32_t)number_in(r, "node"));
+	be32_store(entry + 16, (uint32_t)number_in(r, "port"));
 	be32_store(entry + 20,
-		   (uint32_t)(queue == UINT64_MAX ? number_of(r, "buffer")
+		   (uint32_t)(queue == UINT64_MAX ? number_in(r, "buffer")
 						  : queue));
-	be32_store(entry + 24, (uint32_t)number_of(r, "value"));
-	be32_store(entry + 28, (uint32_t)number_of(r, "reference"));
+	be32_store(entry + 24, (uint32_t)number_in(r, "value"));
+	be32_store(entry + 28, (uint32_t)number_in(r, "reference"));
 	send_report(s, &d, ts_ns);
 	if (metric == METRIC_PATH &&
 	    (kind == EVENT_NEW_KEY || kind == EVENT_PATH_CHANGE))
@@ -193,9 +193,9 @@ static void put_flow(struct dta_sink *s, const struct input_row *r)
 				       .data = n,
 				       .data_len = sizeof(n)};
 
-		be64_store(n, number_of(r, counters[i]));
+		be64_store(n, number_in(r, counters[i]));
 		set_key(&d, key, r);
-		send_report(s, &d, number_of(r, "time"));
+		send_report(s, &d, number_in(r, "time"));
 	}
 	s->ctr.reported++;
 }

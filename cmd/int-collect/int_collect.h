@@ -112,7 +112,7 @@ struct input_row {
 
 /* A cell's text, "": none; and number, all ones: none. */
 const char *text_of(const struct input_row *r, const char *name);
-uint64_t number_of(const struct input_row *r, const char *name);
+uint64_t number_in(const struct input_row *r, const char *name);
 
 /* Writes a capture, "-" is stdout. 0 or -errno, err says why. */
 int dta_open(struct row_sink **out, const char *path, struct error *err);

@@ -45,16 +45,16 @@ static int draw_put(struct row_sink *sink, struct row_batch *b)
 
 	(void)sink;
 	for (; r.row < b->rows; r.row++) {
-		uint64_t node = number_of(&r, "node"), v;
+		uint64_t node = number_in(&r, "node"), v;
 
 		snprintf(name, sizeof(name),
 			 node == UINT64_MAX ? "path %ju" : "node %ju",
 			 (uintmax_t)(node == UINT64_MAX
-					     ? number_of(&r, "path_id")
+					     ? number_in(&r, "path_id")
 					     : node));
 		for (int q = 0; q < 4; q++)
 			if (strstr(text_of(&r, "metric"), "latency") &&
-			    (v = number_of(&r, high[q])) != UINT64_MAX)
+			    (v = number_in(&r, high[q])) != UINT64_MAX)
 				svg_point(name, one_in[q], (double)v);
 	}
 	return 0;

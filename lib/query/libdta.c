@@ -116,7 +116,7 @@ static int set_source(struct dta *d, const char *name, const char *value)
 		return -ENOENT;
 	if (d->is_open)
 		return -EBUSY;
-	if (epoch && !query_epochs_parse(&epochs, value))
+	if (!*value || (epoch && !query_epochs_parse(&epochs, value)))
 		return -EINVAL;
 	if (text == &d->snapshot[QUERY_SNAPSHOTS_MAX])
 		return -E2BIG;
@@ -132,8 +132,10 @@ static int set_source(struct dta *d, const char *name, const char *value)
 
 int dta_set(struct dta *d, const char *name, const char *value)
 {
-	int rc = set_rule(&d->ask.rule, name, value);
+	int rc;
 
+	value = value ? value : ""; /* which is none of any option */
+	rc = set_rule(&d->ask.rule, name, value);
 	if (rc == -ENOENT)
 		rc = set_source(d, name, value);
 	if (rc == -ENOENT)

@@ -33,5 +33,5 @@ def main(source=None, table=None, *keys):
 
 try:
     main(*sys.argv[1:])
-except dta.Error as e:
-    sys.exit("ask.py: " + e.strerror)
+except (dta.Error, ValueError) as e:
+    sys.exit("ask.py: " + str(getattr(e, "strerror", e)))

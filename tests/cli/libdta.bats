@@ -229,6 +229,7 @@ same() {
 			SAYS(dta_set(d, "copies", "5"));
 			SAYS(dta_set(d, "policy", "best"));
 			SAYS(dta_set(d, "epoch", "2-1"));
+			SAYS(dta_set(d, "region", NULL));
 			SAYS(dta_epochs(d, &epoch, &epoch));
 			SAYS(dta_open(d));
 			dta_set(d, "region", argv[1]);
@@ -263,6 +264,7 @@ same() {
 		EINVAL: copies: '5' is none; see dta-query(1)
 		EINVAL: policy: 'best' is none; see dta-query(1)
 		EINVAL: epoch: '2-1' is none; see dta-query(1)
+		EINVAL: region: '' is none; see dta-query(1)
 		EINVAL: dta_open() comes first
 		EINVAL: one of region, verbs and cluster is to be set, or snapshot: beside it or alone, but not beside cluster
 		EINVAL: one of region, verbs and cluster is to be set, or snapshot: beside it or alone, but not beside cluster
