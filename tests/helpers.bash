@@ -100,8 +100,10 @@ end_bg() {
 	local pid
 
 	for pid in "${BG_PIDS[@]}"; do
+		# First that, for one that a test stopped: at its end it would
+		# disturb LeakSanitizer.
+		kill -CONT "$pid" 2>/dev/null || :
 		kill "$pid" 2>/dev/null || :
-		kill -CONT "$pid" 2>/dev/null || : # one that a test stopped
 		wait "$pid" 2>/dev/null || :
 	done
 	BG_PIDS=()
