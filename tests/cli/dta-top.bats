@@ -18,12 +18,6 @@ setup() {
 }
 
 teardown() {
-	# None but those that a test stopped: see timeout in helpers.bash.
-	for pid in "${BG_PIDS[@]}"; do
-		if grep -qs '^State:.T (stopped)' "/proc/$pid/status"; then
-			kill -CONT "$pid"
-		fi
-	done
 	end_bg
 	remove_regions "$NAME"
 	rm -rf "/dev/shm/$NAME"*
