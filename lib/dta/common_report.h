@@ -11,7 +11,6 @@
 #define DTA_COMMON_REPORT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #ifdef __x86_64__

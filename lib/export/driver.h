@@ -11,7 +11,6 @@
 #define EXPORT_DRIVER_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -17,7 +17,6 @@
 #define REGION_TABLE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"

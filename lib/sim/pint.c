@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	PENDING_MAX = 4096, /* digests of more than one unknown hop */

@@ -16,7 +16,6 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "net/proto.h"
 #include "xdp/private.h"
