@@ -6,9 +6,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "cli/cli.h"
 #include "collect.h"
 #include "query/show.h"
 #include "region/layout.h"

@@ -5,8 +5,6 @@
 
 #include <poll.h>
 
-#include "cli/live.h"
-
 struct nic {
 	const struct opts *o;
 	struct verbs_target *target;

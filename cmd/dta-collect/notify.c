@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/live.h"
 #include "cli/table.h"
 
 enum {

@@ -3,7 +3,6 @@
 #include "collect.h"
 
 #include "base/text.h"
-#include "rdma/responder.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 

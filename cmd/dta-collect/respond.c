@@ -11,8 +11,6 @@
 #include "base/text.h"
 #include "base/zero.h"
 #include "cli/confine.h"
-#include "cli/live.h"
-#include "rdma/responder.h"
 #include "net/net.h"
 #include "net/roce.h"
 

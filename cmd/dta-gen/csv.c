@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "csv_reports.h"
-
 enum {
 	BAD_ROWS = 10, /* after so many, this is not the file that was meant */
 	REPORTER = 1,  /* the switch: rows do not name one */

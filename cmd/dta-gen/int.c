@@ -18,7 +18,6 @@
 #include "int/treport.h"
 #include "int/ioam.h"
 #include "int/int_profile.h"
-#include "sim/traffic.h"
 
 /* What a frame is. */
 enum int_form {

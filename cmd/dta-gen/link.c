@@ -13,7 +13,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "cli/live.h"
 
 enum {
 	SECOND = 1000000000,

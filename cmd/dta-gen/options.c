@@ -7,9 +7,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "sim/traffic.h"
-#include "dta/resend.h"
-#include "sim/workload.h"
 
 enum {
 	VALUE_MAX = 1020, /* what a table holds */

@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include "cli/table.h"
-#include "options.h"
-#include "keys.h"
 #include "run.h"
 #include "threads/threads.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/lines.h"
 #include "query/keytext.h"
 
 void keys_open(struct keys *k, const struct keys_from *from,

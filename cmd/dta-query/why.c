@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cli/table.h"
-#include "query/query.h"
 #include "keys.h"
 #include "run.h"
 

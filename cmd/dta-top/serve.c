@@ -10,7 +10,6 @@
 
 #include "cli/cli.h"
 #include "export/export.h"
-#include "row/row.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "hash/bytes.h"
 #include "net/key.h"
 #include "net/net.h"

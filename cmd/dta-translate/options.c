@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "rdma/roce_out.h"
-#include "dta/cores.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/live.h"
 #include "telemetry/objects.h"
-#include "telemetry/rows.h"
 #include "net/be.h"
 #include "net/dta.h"
 #include "net/net.h"

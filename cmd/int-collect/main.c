@@ -11,7 +11,6 @@
 
 #include "cli/cli.h"
 #include "cli/confine.h"
-#include "cli/live.h"
 #include "cli/svg.h"
 #include "cli/table.h"
 #include "int/int_profile.h"

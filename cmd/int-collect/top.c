@@ -25,8 +25,6 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "telemetry/flows.h"
-#include "cli/browse.h"
-#include "telemetry/sink.h"
 
 enum table {
 	TABLE_FLOWS,

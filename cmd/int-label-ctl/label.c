@@ -22,7 +22,6 @@
 #include "cli/live.h"
 #include "commands.h"
 #include "label/command.h"
-#include "label/hop.h"
 #include "net/net.h"
 
 /* The two sides of the device. The number of a side's port is 1 more. */

@@ -16,7 +16,6 @@
 
 #include <endian.h>
 
-#include "base/rng.h"
 #include "rdma/message.h"
 #include "threads/threads.h"
 #include "net/be.h"

@@ -40,7 +40,6 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "base/rng.h"
 #include "dta/resend.h"
 
 enum {

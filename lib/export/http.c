@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/http.h"
-#include "export/driver.h"
 
 #include <ctype.h>
 #include <curl/curl.h>

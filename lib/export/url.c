@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
-
 /* Decodes %XX in place (RFC 3986, section 2.1), but leaves %m. False: no
  * hexadecimal digits, or a NUL. */
 static bool decode_percent(char *text)

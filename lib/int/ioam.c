@@ -9,7 +9,6 @@
 #include "base/put.h"
 #include "net/be.h"
 #include "net/net.h"
-#include "net/proto.h"
 
 static bool has_options(uint8_t next)
 {

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/cur.h"
 #include "base/put.h"
 #include "int/int_private.h"
 #include "net/be.h"

@@ -3,9 +3,7 @@
 
 #include <errno.h>
 
-#include "base/cur.h"
 #include "base/put.h"
-#include "net/be.h"
 
 /* Sum of 16-bit words in memory order, not folded. RFC 1071 section 2. */
 static uint64_t sum_words(const uint8_t *p, size_t len)

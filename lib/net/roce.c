@@ -6,7 +6,6 @@
 #include "base/cur.h"
 #include "base/put.h"
 #include "hash/crc.h"
-#include "net/be.h"
 #include "net/net.h"
 
 enum {

@@ -23,7 +23,6 @@
 #include "base/clock.h"
 #include "packet/xdp_ports.h"
 #include "hash/crc.h"
-#include "packet/live_private.h"
 #include "packet/xdp_private.h"
 
 enum {

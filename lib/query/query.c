@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/zero.h"
-#include "region/memory.h"
 #include "base/fence.h"
 
 enum {

@@ -2,7 +2,6 @@
 #include "region/table.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "row/row.h"
 #include "row/outbuf.h"
 
 /* What a backslash stands before (InfluxDB 1.x, line protocol reference). */

@@ -4,9 +4,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 

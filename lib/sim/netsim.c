@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/netsim.h"
 
 #include <errno.h>
 #include <math.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "net/be.h"

@@ -19,7 +19,6 @@
  * Each generator's first probe is at a random time of the first interval.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/netsim_private.h"

@@ -7,7 +7,6 @@
 
 #include "hash/bytes.h"
 #include "net/be.h"
-#include "net/net.h"
 
 enum {
 	NS_PER_S = 1000000000,

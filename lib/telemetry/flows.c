@@ -3,7 +3,6 @@
 #include "telemetry/flows.h"
 
 #include <errno.h>
-#include <string.h>
 
 static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct flows_ledger, created, LEDGER_IN),

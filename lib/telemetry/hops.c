@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hops.c - the hops of a record; paths; the hops that a flow keeps. */
-#include <string.h>
 
 #include "base/rng.h"
-#include "telemetry/objects.h"
-#include "telemetry/flows.h"
 #include "telemetry/private.h"
 
 bool path_loops(const uint64_t *nodes, unsigned n)

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "packet/kind.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* objects.c - hash tables; nodes, hop keys and ports; snapshots of nodes;
  * distributions. */
-#include "telemetry/objects.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "telemetry/private.h"

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "telemetry/flows.h"
-
 /* A row's fields are set in the order of its schema. */
 
 static const struct row_field event_fields[] = {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sink.c - in this order: thresholds and events; what is pushed with time, and
  * at the end; opening and closing; batches of records; the state to be read. */
-#include "telemetry/sink.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "telemetry/private.h"
 

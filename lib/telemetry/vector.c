@@ -8,7 +8,6 @@
  * Scalar code takes 1850 instructions for a report of 6 hops with 18 metrics;
  * this takes 640 ("INT sink: 6 hops" of make bench).
  */
-#include <string.h>
 
 #include "telemetry/private.h"
 

@@ -8,7 +8,6 @@
  * A responder never leaves ready-to-receive: it answers from there (IBTA
  * vol. 1, 10.3.1), and the send queue stays empty.
  */
-#include "verbs/verbs.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -15,7 +15,6 @@
 #include "hash/crc.h"
 #include "packet/live_private.h"
 #include "telemetry/flows.h"
-#include "net/proto.h"
 #include "xdp/private.h"
 
 #include "xdp/int_fast.skel.h" /* needs private.h */
