@@ -34,8 +34,10 @@ setup() {
 }
 
 teardown() {
-	[ -n "${BATS_TEST_COMPLETED:-}" ] || # what they said of it
+	[ -n "${BATS_TEST_COMPLETED:-}" ] || { # what they said of it
 		cat "$A/r.err" "$B/translate.err" || :
+		on_a 'dmesg | tail -n 30' || :
+	}
 	[ ! -e "$A/r.pid" ] || on_a 'kill -9 $(cat r.pid); rm r.pid'
 	on_a 'rm -f /dev/shm/*'
 	[ ! -e "$B/translate.pid" ] || on_b 'kill -9 $(cat translate.pid); rm translate.pid'
