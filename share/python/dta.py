@@ -116,31 +116,33 @@ class Source:
         if not self._d:
             raise MemoryError
         self._end = weakref.finalize(self, _lib.dta_close, self._d)
+        self._end.atexit = False  # what others do at exit may need an array
         for name, value in options.items():
             if value is None:
                 continue
-            if isinstance(value, bool):
-                value = "yes" if value else "no"
             for one in value if isinstance(value, (list, tuple)) else [value]:
-                self._check(_lib.dta_set(self._d, name.encode(),
-                                         os.fsencode(str(one))))
-        self._check(_lib.dta_open(self._d))
+                self.set(name, one)
+        self._call(_lib.dta_open)
         self.tables = [_lib.dta_table_text(_lib.dta_table(self._d, i),
                                            b"name").decode()
                        for i in range(_lib.dta_tables(self._d))]
 
-    def _check(self, rc):
-        if rc is None or rc < 0:
-            raise Error(-rc if rc else errno.ENOENT, _lib.dta_error(self._d).decode())
+    def _call(self, function, *takes):
+        with self._lock:
+            rc = function(self._d, *takes)
+            if rc is None or rc < 0:
+                raise Error(-rc if rc else errno.ENOENT,
+                            _lib.dta_error(self._d).decode())
         return rc
 
     def set(self, option, value):
         """copies, policy or partial, from now on."""
-        self._check(_lib.dta_set(self._d, option.encode(), str(value).encode()))
+        if isinstance(value, bool):
+            value = "yes" if value else "no"
+        self._call(_lib.dta_set, option.encode(), os.fsencode(str(value)))
 
     def __getitem__(self, name):
-        return Table(self, self._check(
-            _lib.dta_table_find(self._d, str(name).encode())))
+        return Table(self, self._call(_lib.dta_table_find, str(name).encode()))
 
     def __iter__(self):
         return (self[name] for name in self.tables)
@@ -152,8 +154,7 @@ class Source:
     def epochs(self):
         """The oldest and the newest one."""
         oldest, newest = _u(), _u()
-        self._check(_lib.dta_epochs(self._d, ctypes.byref(oldest),
-                                    ctypes.byref(newest)))
+        self._call(_lib.dta_epochs, ctypes.byref(oldest), ctypes.byref(newest))
         return oldest.value, newest.value
 
     def _name(self, source):
@@ -166,7 +167,7 @@ class Table:
     key_len, value_len are its numbers; name, kind, key, hash, show its texts."""
 
     def __init__(self, source, t):
-        self.source, self._d, self._t = source, source._d, t
+        self.source, self._t = source, t
         for name in ("id", "copies", "hops", "units", "lists", "batch", "stride",
                      "length", "heads"):
             setattr(self, name, _lib.dta_table_number(t, name.encode()))
@@ -178,7 +179,7 @@ class Table:
 
     def key_bytes(self, text):
         room = ctypes.create_string_buffer(self.key_len)
-        self.source._check(_lib.dta_key(self._d, self._t, text.encode(), room))
+        self.source._call(_lib.dta_key, self._t, text.encode(), room)
         return room.raw
 
     def text(self, value):
@@ -213,9 +214,8 @@ class Table:
         values = ctypes.create_string_buffer(max(n * self._answer_len, 1))
         data = bytes(view) if view.readonly else (ctypes.c_char * len(
             view)).from_buffer(view)
-        with self.source._lock:
-            self.source._check(_lib.dta_ask(self._d, self._t, data, n, answers,
-                                            ctypes.sizeof(_Answer), values))
+        self.source._call(_lib.dta_ask, self._t, data, n, answers,
+                          ctypes.sizeof(_Answer), values)
         return Answers(self, names, view, answers, values)
 
     def list(self, number, last=_ALL):
@@ -279,16 +279,24 @@ class Table:
             "formats": [f[0] for f in fields.values()],
             "offsets": [f[1] for f in fields.values()]})
 
+    def _of_epoch(self, function, *takes):
+        """None: there is no such epoch."""
+        try:
+            return self.source._call(function, self._t, *takes)
+        except Error as e:
+            if e.errno != errno.ENOENT:
+                raise
+
     def _bytes(self, epoch):
-        at = _lib.dta_map(self._d, self._t, epoch)
-        if at:
-            memory = (ctypes.c_ubyte * self.length).from_address(at)
+        try:
+            memory = (ctypes.c_ubyte * self.length).from_address(
+                self.source._call(_lib.dta_map, self._t, epoch))
             memory.source = self.source  # stays open as long
-            return memory
-        memory = bytearray(self.length)  # of a snapshot: a copy
-        self.source._check(_lib.dta_read(
-            self._d, self._t, epoch, 0,
-            (ctypes.c_ubyte * self.length).from_buffer(memory), self.length))
+        except Error:
+            memory = bytearray(self.length)  # of a snapshot: a copy
+            self.source._call(
+                _lib.dta_read, self._t, epoch, 0,
+                (ctypes.c_ubyte * self.length).from_buffer(memory), self.length)
         return memory
 
     def array(self, epoch=0):
@@ -396,11 +404,9 @@ class List:
         oldest, self._newest = table.source.epochs
         for epoch in range(self._newest, oldest - 1, -1):
             first, count = _u(), _u()
-            rc = _lib.dta_list_count(table._d, table._t, epoch, number,
-                                     ctypes.byref(first), ctypes.byref(count))
-            if rc == -errno.ENOENT:
+            if table._of_epoch(_lib.dta_list_count, epoch, number,
+                               ctypes.byref(first), ctypes.byref(count)) is None:
                 continue
-            table.source._check(rc)
             have = min(count.value - first.value, last)
             self._index[epoch] = 0 if last == _ALL else count.value - have
             last -= have if last != _ALL else 0
@@ -423,15 +429,11 @@ class List:
             lost, at = _u(1), _u(index)
             n = 0
             while not n and lost.value:
-                n = _lib.dta_list_read(t._d, t._t, epoch, self.number,
-                                       ctypes.byref(at), room, most,
-                                       ctypes.byref(lost))
-                if n == -errno.ENOENT:
-                    break
-                t.source._check(n)
+                n = t._of_epoch(_lib.dta_list_read, epoch, self.number,
+                                ctypes.byref(at), room, most, ctypes.byref(lost))
                 self.lost += lost.value
             self._index[epoch] = at.value
-            if n > 0:
+            if n:
                 return at.value - n, epoch, room.raw[:n * t.value_len]
         return None
 
