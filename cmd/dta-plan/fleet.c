@@ -42,15 +42,17 @@ static struct fleet best_fleet(const struct opts *o, double reports_s,
 			.memory = o->at[DIM_MEMORY],
 			.mirror = o->mirror});
 
-		if (!(keys / at <= (double)SLOTS_MAX))
-			cli_fail("more than 2^50 slots for a load of %g", at);
-		if (f.collectors < best.collectors ||
-		    (f.collectors == best.collectors && f.slots < best.slots)) {
+		if (keys / at <= (double)SLOTS_MAX &&
+		    (f.collectors < best.collectors ||
+		     (f.collectors == best.collectors &&
+		      f.slots < best.slots))) {
 			best = f;
 			*copies = p.copies;
 			*load = at;
 		}
 	}
+	if (!isfinite(best.collectors))
+		cli_fail("more than 2^50 slots for so many keys");
 	return best;
 }
 

@@ -274,6 +274,12 @@ figures() {
 	plan fleet --switches 100 --rate 1M --history 1s --value 4:20:8 -n 1:2
 	[ "$(jq -s 'map(select(.figure == "value") | [.plan, .value])' -c rows)" = \
 		"[[1,4],[2,12],[3,20]]" ]
+	# With one copy, more than 2^50 slots.
+	plan fleet --switches 1 --rate 1 --flows 100G --want 99.99999% --memory 8Ti
+	row '.figure == "copies" and .value == 4'
+	run -1 --separate-stderr dta-plan fleet --switches 1 --rate 1 --flows 100G \
+		--want 99.99999% --copies 1
+	[[ $stderr == *"more than 2^50 slots"* ]]
 	run -0 --separate-stderr dta-plan fleet --arity 48 --rate 19M --flows 1M
 	[[ $stderr == *"548 collectors: a cluster has 256 at most"* ]]
 }
