@@ -406,6 +406,19 @@ static void run_rows_close(struct run_rows *r)
 	r->screen->close(r->screen);
 }
 
+struct run {
+	struct run_options o;
+	struct label_control *c;
+	struct run_rows rows;
+	struct browse *top;		    /* NULL: none */
+	struct label_control_ledger before; /* when its head was drawn last */
+	uint64_t before_ns;		    /* and when that was */
+	struct cli_loop loop;
+	uint64_t wall_offset_ns; /* the wall clock less clock_ns() at start */
+	int error;
+	struct error why;
+};
+
 /* clang-format off */
 /* --- the tables of --top (cli/browse.h) -----------------------------------
  *
@@ -416,15 +429,6 @@ static void run_rows_close(struct run_rows *r)
  * paths   label_path     specific flows: the latency of each hop of their path
  */
 /* clang-format on */
-
-/* For browse_open(). */
-struct tables_context {
-	struct label_control *c;
-	void *run;	  /* struct run */
-	const char *from; /* where packets come from, for the screen */
-	struct label_control_ledger before; /* when the table was drawn last */
-	uint64_t before_ns;		    /* and when that was */
-};
 
 static const struct row_field link_fields[] = {
 	{"node", ROW_U64, 6, ROW_TAG},
@@ -464,7 +468,7 @@ static const struct browse_table controller_table_of[TABLES] = {
 
 static uint32_t table_size(void *ctx, unsigned table)
 {
-	struct label_control *c = ((struct tables_context *)ctx)->c;
+	struct label_control *c = ((struct run *)ctx)->c;
 
 	if (table == TABLE_PATHS)
 		return label_control_path_slots(c);
@@ -473,7 +477,7 @@ static uint32_t table_size(void *ctx, unsigned table)
 
 static bool table_has(void *ctx, unsigned table, uint32_t i)
 {
-	struct label_control *c = ((struct tables_context *)ctx)->c;
+	struct label_control *c = ((struct run *)ctx)->c;
 	const struct label_record *r;
 
 	if (table == TABLE_PATHS)
@@ -541,7 +545,7 @@ static void path_row(struct row_batch *b, const struct label_path *p)
 static void table_row(void *ctx, unsigned table, uint32_t i, unsigned only,
 		      struct row_batch *b)
 {
-	struct label_control *c = ((struct tables_context *)ctx)->c;
+	struct label_control *c = ((struct run *)ctx)->c;
 	const struct label_record *r;
 
 	(void)only;
@@ -562,26 +566,26 @@ static void table_row(void *ctx, unsigned table, uint32_t i, unsigned only,
 static void table_head(void *ctx, unsigned table, bool ended,
 		       char line[2][BROWSE_LINE])
 {
-	struct tables_context *t = ctx;
-	const struct label_control_ledger *l = label_control_counters(t->c);
+	struct run *r = ctx;
+	const struct label_control_ledger *l = label_control_counters(r->c);
 	const struct label_db_ledger *db = label_db_counters(
-		label_control_db(t->c));
-	uint64_t now_ns = clock_ns(), ns = now_ns - t->before_ns;
-	double labelled = (double)(l->labelled - t->before.labelled);
+		label_control_db(r->c));
+	uint64_t now_ns = clock_ns(), ns = now_ns - r->before_ns;
+	double labelled = (double)(l->labelled - r->before.labelled);
 
 	snprintf(line[0], BROWSE_LINE,
 		 "int-label-ctl %s: %s%s; %.0f packets with labels a second",
-		 t->from, controller_tables[table],
+		 r->loop.input, controller_tables[table],
 		 ended ? ", the input has ended" : "",
 		 ns ? floor(labelled * 1e9 / (double)ns) : 0.);
 	snprintf(line[1], BROWSE_LINE,
 		 "ports %" PRIu32 "; labels %" PRIu64 "; missing %" PRIu64
 		 "; silent %" PRIu64 "; S raised %" PRIu64 " times, lowered "
 		 "%" PRIu64,
-		 label_db_ports(label_control_db(t->c)), db->items, db->missing,
-		 label_control_silent(t->c), l->raised, l->lowered);
-	t->before = *l;
-	t->before_ns = now_ns;
+		 label_db_ports(label_control_db(r->c)), db->items, db->missing,
+		 label_control_silent(r->c), l->raised, l->lowered);
+	r->before = *l;
+	r->before_ns = now_ns;
 }
 
 static const struct browse_tables controller_screen = {
@@ -594,18 +598,6 @@ static const struct browse_tables controller_screen = {
 };
 
 /* --- packets -------------------------------------------------------------- */
-
-struct run {
-	struct run_options o;
-	struct label_control *c;
-	struct run_rows rows;
-	struct tables_context tables;
-	struct browse *top; /* NULL: none */
-	struct cli_loop loop;
-	uint64_t wall_offset_ns; /* the wall clock less clock_ns() at start */
-	int error;
-	struct error why;
-};
 
 static void print_ledgers(void *run)
 {
@@ -669,13 +661,9 @@ static void run_open(struct run *r)
 		cli_error(r->o.read, &err);
 	if (r->o.live.name)
 		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
-	if (r->o.top.top) {
-		r->tables.c = r->c;
-		r->tables.run = r;
-		r->tables.from = r->o.read ? r->o.read : r->o.live.name;
-		r->top = browse_open(&controller_screen, &r->tables, &r->o.top,
+	if (r->o.top.top)
+		r->top = browse_open(&controller_screen, r, &r->o.top,
 				     r->o.format);
-	}
 	if (!r->rows.southbound)
 		cli_confine(r->o.quiet || !r->o.live.name);
 	r->wall_offset_ns = clock_wall_ns() - clock_ns();
@@ -685,7 +673,7 @@ static void run_open(struct run *r)
 /* Called while the screen stays after the end of the input. */
 static void update_screen(void *ctx)
 {
-	struct run *r = ((struct tables_context *)ctx)->run;
+	struct run *r = ctx;
 
 	databases_warn(&r->rows.databases);
 	if (r->rows.southbound)

@@ -2,7 +2,6 @@
 /* sim.c - int-label-ctl sim: a network in virtual time. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -216,9 +215,9 @@ static const struct row_field trace_fields[] = {
 static const struct schema trace_schema = LABEL_SCHEMA("label_trace",
 						       trace_fields);
 
-static int trace_row(struct rows *r, const char *scheme, unsigned hops,
-		     double packets, double error, double bits,
-		     double path_bits)
+static void trace_row(struct rows *r, const char *scheme, unsigned hops,
+		      double packets, double error, double bits,
+		      double path_bits)
 {
 	unsigned f = 0;
 
@@ -228,12 +227,12 @@ static int trace_row(struct rows *r, const char *scheme, unsigned hops,
 	row_f64(r, f++, error);
 	row_f64(r, f++, bits);
 	row_f64(r, f++, path_bits);
-	return row_end(r);
+	cli_row_end(r);
 }
 
 /* The mean of many paths, and its standard error. */
-static int trace_by_pint(struct rows *r, const struct sim_options *o,
-			 unsigned hops)
+static void trace_by_pint(struct rows *r, const struct sim_options *o,
+			  unsigned hops)
 {
 	struct pint_options p = {hops, SWITCHES, PINT_BITS};
 	struct rng rng = {.state = rng_mix(o->net.seed)};
@@ -250,37 +249,31 @@ static int trace_by_pint(struct rows *r, const struct sim_options *o,
 		square += (double)n * n;
 	}
 	mean = sum / RUNS;
-	return trace_row(r, "pint", hops, mean,
-			 sqrt((square / RUNS - mean * mean) / RUNS),
-			 mean * PINT_BITS, mean * PINT_BITS);
+	trace_row(r, "pint", hops, mean,
+		  sqrt((square / RUNS - mean * mean) / RUNS), mean * PINT_BITS,
+		  mean * PINT_BITS);
 }
 
 /* A scheme by which one packet tells the whole path; heads: extra headers. */
-static int trace_whole_path(struct rows *r, const char *scheme, unsigned hops,
-			    unsigned heads)
+static void trace_whole_path(struct rows *r, const char *scheme, unsigned hops,
+			     unsigned heads)
 {
 	unsigned option = LABEL_OPTION_LEN + heads;
 
-	return trace_row(r, scheme, hops, 1, 0,
-			 8.0 * (option + hops * LABEL_ITEM_LEN),
-			 8.0 * option + (double)hops * DEVICE_BITS);
+	trace_row(r, scheme, hops, 1, 0, 8.0 * (option + hops * LABEL_ITEM_LEN),
+		  8.0 * option + (double)hops * DEVICE_BITS);
 }
 
 static int trace_paths(const struct sim_options *o)
 {
 	struct rows *r = cli_rows(o->fmt, &trace_schema);
-	int rc = 0;
 
-	for (unsigned hops = 1; hops <= o->trace && !rc; hops++) {
-		rc = trace_whole_path(r, "label", hops, 0);
-		if (!rc)
-			rc = trace_whole_path(r, "int", hops, PROBE_HEADS);
-		if (!rc)
-			rc = trace_by_pint(r, o, hops);
+	for (unsigned hops = 1; hops <= o->trace; hops++) {
+		trace_whole_path(r, "label", hops, 0);
+		trace_whole_path(r, "int", hops, PROBE_HEADS);
+		trace_by_pint(r, o, hops);
 	}
 	rows_close(r);
-	if (rc)
-		cli_fail("%s: %s", cli_stdout, strerror(-rc));
 	return CLI_OK;
 }
 
@@ -326,9 +319,9 @@ static unsigned count_carried(const struct netsim_interval *v)
 	return n;
 }
 
-/* An interval, or the sum of several. 0 or -errno of the stream. */
-static int sim_row(struct rows *r, const struct netsim_interval *v,
-		   uint64_t span_ns, double coverage)
+/* An interval, or the sum of several. */
+static void sim_row(struct rows *r, const struct netsim_interval *v,
+		    uint64_t span_ns, double coverage)
 {
 	const struct netsim_counters *c = &v->ctr;
 	uint64_t more = c->label_bytes + c->probe_bytes;
@@ -354,7 +347,7 @@ static int sim_row(struct rows *r, const struct netsim_interval *v,
 	row_u64(r, f++, c->raised + c->lowered);
 	row_u64(r, f++, c->probes + c->copies);
 	row_u64(r, f++, v->generators);
-	return row_end(r);
+	cli_row_end(r);
 }
 
 /* Captures begin here, or a little before: 2023-11-14 22:13:20 UTC. The
@@ -371,7 +364,7 @@ struct sim {
 	double coverage;
 	uint64_t known, covered;
 	uint64_t reached_ns; /* end of the last interval that was simulated */
-	int err;
+	int err;	     /* of snk */
 	struct error why;
 };
 
@@ -404,8 +397,8 @@ static void on_interval(void *ctx, const struct netsim_interval *v)
 	if (s->o.summary)
 		add_interval(s, v);
 	else
-		s->err = sim_row(s->rows, v, s->o.net.telemetry_ns,
-				 share_of(v->covered, v->known));
+		sim_row(s->rows, v, s->o.net.telemetry_ns,
+			share_of(v->covered, v->known));
 }
 
 static void on_export(void *ctx, uint64_t ns, const uint8_t *frame, size_t len)
@@ -434,8 +427,8 @@ static void print_summary(struct sim *s)
 		return;
 	s->sum.known = (uint32_t)((s->known + n / 2) / n);
 	s->sum.covered = (uint32_t)((s->covered + n / 2) / n);
-	s->err = sim_row(s->rows, &s->sum, n * s->o.net.telemetry_ns,
-			 s->coverage / (double)n);
+	sim_row(s->rows, &s->sum, n * s->o.net.telemetry_ns,
+		s->coverage / (double)n);
 }
 
 /* Makes the network, the paper's or a fat tree, and opens the outputs. */
@@ -481,8 +474,7 @@ int sim_main(int argc, char **argv)
 	if (s.o.summary && s.rows)
 		print_summary(&s);
 	if (s.err)
-		cli_fail("%s: %s", s.rows ? cli_stdout : cli_file(s.o.out),
-			 strerror(-s.err));
+		cli_fail("%s: %s", cli_file(s.o.out), strerror(-s.err));
 	if (s.snk && (rc = snk_close(s.snk)) < 0)
 		cli_fail("%s: %s", cli_file(s.o.out), strerror(-rc));
 	rows_close(s.rows);

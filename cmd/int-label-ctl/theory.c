@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* theory.c - int-label-ctl theory: the closed forms of model/model.h. */
-#include <string.h>
-
 #include "cli/cli.h"
 #include "cli/svg.h"
 #include "cli/table.h"
@@ -71,7 +69,7 @@ static const struct cli cli_theory = {
 };
 
 /* A row for each number of labels. */
-static int print_labels(struct rows *r, const struct theory_options *o)
+static void print_labels(struct rows *r, const struct theory_options *o)
 {
 	/* f(i) = i/5, as of the paper's figures. */
 	struct model_label_chances base_b = {.r = o->ratio,
@@ -80,12 +78,11 @@ static int print_labels(struct rows *r, const struct theory_options *o)
 	double a[MODEL_TREE_HOPS + 1], b[MODEL_TREE_HOPS + 1];
 	double far[MODEL_TREE_HOPS + 1];
 	unsigned n = MODEL_TREE_HOPS + 1;
-	int rc = 0;
 
 	model_label_tree(&base_a, (unsigned)o->arity, a);
 	model_label_tree(&base_b, (unsigned)o->arity, b);
 	model_tree_hops((unsigned)o->arity, far);
-	for (unsigned i = 0; i < n && !rc; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		unsigned f = 0;
 
 		row_u64(r, f++, o->arity);
@@ -98,12 +95,11 @@ static int print_labels(struct rows *r, const struct theory_options *o)
 		row_f64(r, f++, model_mean(b, n));
 		svg_point("base A", i, a[i]);
 		svg_point("base B", i, b[i]);
-		rc = row_end(r);
+		cli_row_end(r);
 	}
-	return rc;
 }
 
-static int print_coverage(struct rows *r, const struct theory_options *o)
+static void print_coverage(struct rows *r, const struct theory_options *o)
 {
 	struct model_label_times t = {
 		.interval = (double)o->label_ns / 1e9,
@@ -116,7 +112,7 @@ static int print_coverage(struct rows *r, const struct theory_options *o)
 	row_f64(r, f++, t.telemetry);
 	row_f64(r, f++, t.gap);
 	row_f64(r, f++, model_label_coverage(&t));
-	return row_end(r);
+	cli_row_end(r);
 }
 
 int theory_main(int argc, char **argv)
@@ -129,7 +125,7 @@ int theory_main(int argc, char **argv)
 	static const char *const axes[] = {"labels", "probability"};
 	static const bool log[] = {false, true};
 	struct rows *r;
-	int n, verb, rc;
+	int n, verb;
 
 	cli_start(&cli_theory);
 	n = cli_read(&cli_theory, &o, argc, argv);
@@ -142,10 +138,8 @@ int theory_main(int argc, char **argv)
 			  (uintmax_t)o.arity);
 	r = cli_rows(o.fmt, verb ? &coverage_schema : &labels_schema);
 	svg_open(o.svg, true, "Labels of a packet", axes, log);
-	rc = verb ? print_coverage(r, &o) : print_labels(r, &o);
+	(verb ? print_coverage : print_labels)(r, &o);
 	rows_close(r);
 	svg_close();
-	if (rc < 0)
-		cli_fail("%s: %s", cli_stdout, strerror(-rc));
 	return CLI_OK;
 }

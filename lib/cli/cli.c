@@ -511,8 +511,6 @@ int cli_snk_open(struct snk **out, const char *path, struct error *err)
 	return rc;
 }
 
-#define DROPPED " packets were dropped by the kernel"
-
 struct drops {
 	uint64_t kernel_drops;
 	uint64_t unsent; /* falls when refused packets are sent later */
@@ -540,6 +538,13 @@ void cli_live_ledger(const struct cli_live *l, const struct src *s,
 	cli_ledger(&drop_ledger, &d, l->format);
 }
 
+static void warn_drops(const char *name, const struct src *s)
+{
+	if (kernel_drops(s))
+		cli_warn("%s: %ju packets were dropped by the kernel", name,
+			 (uintmax_t)kernel_drops(s));
+}
+
 void cli_live_drops(const struct cli_live *l, const struct src *s,
 		    uint64_t unsent)
 {
@@ -547,12 +552,8 @@ void cli_live_drops(const struct cli_live *l, const struct src *s,
 		cli_live_ledger(l, s, unsent);
 	if (l->format != ROW_TEXT)
 		return;
-	if (kernel_drops(s))
-		cli_warn("%s: %ju" DROPPED, l->name,
-			 (uintmax_t)kernel_drops(s));
-	if (kernel_drops(l->beside.s))
-		cli_warn("%s: %ju" DROPPED, l->beside.name,
-			 (uintmax_t)kernel_drops(l->beside.s));
+	warn_drops(l->name, s);
+	warn_drops(l->beside.name, l->beside.s);
 	if (unsent)
 		cli_warn("%ju packets could not be sent", (uintmax_t)unsent);
 }
