@@ -67,14 +67,14 @@ static void add_counter(void *ctx, uint64_t unit, const uint8_t *bytes)
 		l->sum_fits = false;
 }
 
-/* Counts the entries of so many of the table's lists, evenly spaced. */
-static void count_lists(struct query_load *l, const struct table_view *v,
-			uint32_t lists)
+/* Counts the entries of a table's lists, and the share of those that can be
+ * read; NAN of none. */
+static void count_lists(struct query_load *l, const struct table_view *v)
 {
-	for (uint32_t i = 0; i < lists; i++) {
-		uint64_t list = (uint64_t)v->t->lists * i / lists, n;
+	for (uint32_t i = 0; i < v->t->lists; i++) {
+		uint64_t n;
 
-		if (query_list_count(&n, v, (uint32_t)list) < 0) {
+		if (query_list_count(&n, v, i) < 0) {
 			l->unreadable++;
 			continue;
 		}
@@ -82,14 +82,9 @@ static void count_lists(struct query_load *l, const struct table_view *v,
 		l->lists_used += n > 0;
 		l->used += n - query_list_oldest(v->t, n);
 	}
-}
-
-/* The share of these lists' readable entries that is used; NAN of none. */
-static double share_of_lists(const struct query_load *l, const struct table *t,
-			     uint32_t lists)
-{
-	return (double)l->used /
-	       (double)(table_kept(t) * (lists - l->unreadable));
+	l->used_share = (double)l->used /
+			(double)(table_kept(v->t) *
+				 (v->t->lists - l->unreadable));
 }
 
 double query_load_sample(const struct table_view *v, uint64_t at_most)
@@ -97,15 +92,8 @@ double query_load_sample(const struct table_view *v, uint64_t at_most)
 	const struct table *t = v->t;
 	uint64_t units = t->units, n = units < at_most ? units : at_most;
 	uint64_t used = 0, read = 0;
-	struct query_load lists = {0};
 	uint8_t *buf;
 
-	if (t->kind == TABLE_APPEND) {
-		if (t->lists < at_most)
-			at_most = t->lists;
-		count_lists(&lists, v, (uint32_t)at_most);
-		return share_of_lists(&lists, t, (uint32_t)at_most);
-	}
 	if (!(buf = malloc(t->stride)))
 		return NAN;
 	for (uint64_t i = 0; i < n; i++) {
@@ -128,6 +116,8 @@ double query_fill(struct memory *m)
 		struct table_view v;
 		double share;
 
+		if (m->table[i].kind == TABLE_APPEND)
+			continue;
 		memory_view(&v, m, &m->table[i], m->newest);
 		share = query_load_sample(&v, SAMPLE);
 		if (isnan(fill) || share > fill)
@@ -164,16 +154,14 @@ int query_load_of(struct query_load *l, const struct table_view *v,
 	l->load = l->above = l->success = l->average = NAN;
 	l->success_below = l->average_below = NAN;
 	if (append)
-		count_lists(l, v, t->lists);
+		count_lists(l, v);
 	else
 		bad = query_scan(v, counts ? add_counter : count_unit, l, stop);
 	if (bad < 0)
 		return (int)bad;
-	l->unreadable += (uint64_t)bad;
-	if (append) {
-		l->used_share = share_of_lists(l, t, t->lists);
+	if (append)
 		return 0;
-	}
+	l->unreadable = (uint64_t)bad;
 	units = t->units - l->unreadable;
 	l->used_share = (double)l->used / (double)units; /* NAN: no units */
 	estimate = plan_load_of(t->copies, units, l->used);

@@ -194,11 +194,12 @@ struct query_load {
 };
 
 /* Estimates the share of used units only, from a sample of at_most units evenly
- * spaced (append: of lists). With 10,000 its standard error is half a per cent
+ * spaced. With 10,000 its standard error is half a per cent
  * at most. NAN: none could be read. */
 double query_load_sample(const struct table_view *v, uint64_t at_most);
 
-/* The same of the fullest table of a memory in its newest epoch. */
+/* The same of the fullest table of a memory in its newest epoch, but for lists,
+ * which are full after a lap; NAN of lists alone. */
 double query_fill(struct memory *m);
 
 /* Measures the load of a table. 0 or -ENOMEM. *stop ends it early. */
