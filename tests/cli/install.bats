@@ -51,3 +51,26 @@ with_compiler() {
 	make -s -C "$TOP" B="$B" uninstall DESTDIR="$INTO" PREFIX=/usr
 	[ -z "$(find "$INTO" ! -type d)" ]
 }
+
+@test "each example of options in /etc/default is a command line, real cards included" {
+	local unit options command n=0
+
+	grep -q -- '-i enp.*--peer-mac' "$TOP/share/deb/default/dta-collect@"
+	grep -q -- '--verbs.*--peer-mac' "$TOP/share/deb/default/dta-collect@"
+	grep -q -- '--to enp' "$TOP/share/deb/default/dta-translate@"
+	for unit in "$TOP"/share/deb/default/*; do
+		command=$(sed -n 's,^ExecStart=/usr/bin/,,p' \
+			"$TOP/share/systemd/$(basename "$unit").service")
+		while read -r options; do
+			# There is no such card here, which is no fault of the line.
+			options=$(sed "s,/usr/share/dta/examples,$EXAMPLES,
+				s/\<\(eth\|enp1s0f\|mlx5_\)[01]/nowhere/g" <<<"$options")
+			rm -f nowhere
+			options=${command/\$OPTIONS/$options}
+			run -1 timeout 60 bash -c "${options//%i/$PWD/nowhere}"
+			[[ $output == *": "* && $output != *"try '"* ]]
+			n=$((n + 1))
+		done < <(sed -n 's/^#*OPTIONS="\(.*\)"$/\1/p' "$unit")
+	done
+	[ "$n" -ge 8 ]
+}
