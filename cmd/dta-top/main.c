@@ -4,8 +4,11 @@
  * write: live on a screen, once as rows, for Prometheus, or only what is wrong.
  */
 #include <inttypes.h>
+#include <net/if.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +16,7 @@
 #include "base/text.h"
 #include "cli/live.h"
 #include "cli/browse.h"
+#include "cli/table.h"
 #include "watch.h"
 
 /* --- tables --------------------------------------------------------------- */
@@ -168,6 +172,9 @@ static struct opts options_read(int argc, char **argv)
 		cli_usage(&cli,
 			  "the standard output is no terminal: say --once, "
 			  "--check or --prometheus");
+	if (o.format == ROW_TEXT && !isatty(STDOUT_FILENO) &&
+	    !cli_option_text(&cli, "--time"))
+		row_style.iso_time = true;
 	if (!o.top.top)
 		o.top.top = 1 + TABLE_PROGRAMS;
 	browse_defaults(&o.top, false);
@@ -217,10 +224,8 @@ static bool has_row(void *run, unsigned table, uint32_t i)
 	const struct program *p;
 	unsigned k;
 
-	if (table == TABLE_PROGRAMS)
-		return i < w->n_programs;
-	if (table == TABLE_REGIONS)
-		return i < w->n_regions;
+	if (table == TABLE_PROGRAMS || table == TABLE_REGIONS)
+		return i < table_size(run, table);
 	p = counter_at(w, i, &k);
 	return p && (table == TABLE_COUNTERS ||
 		     (p->page.counter[k].role == LEDGER_LOSS &&
@@ -309,9 +314,7 @@ static void write_head(void *run, unsigned table, bool ended,
 			 total[TOTAL_RECEIVED], total[TOTAL_DONE],
 			 total[TOTAL_LOST]);
 	if (r->w.why.text[0])
-		snprintf(line[1], BROWSE_LINE, "%u page%s not seen; %.500s",
-			 r->w.unread, r->w.unread == 1 ? " is" : "s are",
-			 r->w.why.text);
+		snprintf(line[1], BROWSE_LINE, "%s", r->w.why.text);
 	else if (dead)
 		describe_death(line[1], BROWSE_LINE, dead);
 	else if (worst)
@@ -367,8 +370,7 @@ static int exit_status(struct run *r, int rc)
 	if (rc < 0)
 		return CLI_FAIL;
 	if (r->w.why.text[0])
-		cli_warn("%u page%s not seen; %s", r->w.unread,
-			 r->w.unread == 1 ? " is" : "s are", r->w.why.text);
+		cli_warn("%s", r->w.why.text);
 	if (table == TABLE_REGIONS ? r->w.n_regions : r->w.n_programs)
 		return CLI_OK;
 	if (table == TABLE_REGIONS)
@@ -396,22 +398,29 @@ static int show_tables(struct run *r)
 
 /* --- what is wrong -------------------------------------------------------- */
 
-/* Prints a problem without a counter: as a row, or line if rows is NULL. */
-static void put_wrong(struct rows *rows, const struct program *p,
-		      const char *name, uint64_t value, const char *line)
+/* Prints a problem of a program, or of none, without a counter: as a row, or a
+ * line if rows is NULL. Returns 1. */
+static unsigned __attribute__((format(printf, 5, 6)))
+put_wrong(struct rows *rows, const struct program *p, const char *name,
+	  uint64_t value, const char *fmt, ...)
 {
 	const struct ledger_stage stage = {0};
 	const struct counter_extra extra = {0};
 	struct ledger_counter c = {.value = value};
+	va_list ap;
 
 	if (!rows) {
-		puts(line);
-		return;
+		va_start(ap, fmt);
+		vprintf(fmt, ap);
+		va_end(ap);
+		putchar('\n');
+		return 1;
 	}
 	snprintf(c.name, sizeof(c.name), "%s", name);
 	columns_set(&shown[TABLE_LOSSES], &rows->b,
 		    (const void *[PARTS]){p, &c, &stage, &extra});
 	row_end(rows);
+	return 1;
 }
 
 /* Whether a program that lives does what a dead one did. */
@@ -427,8 +436,41 @@ static bool is_replaced(const struct watch *w, const struct program *dead)
 	return false;
 }
 
-/* Prints what a program lost since the first look, and whether it is silent.
- * Returns the number of these findings. */
+/* Whether a program reads an interface that takes no packets now. One that was
+ * removed has ended its program. */
+static bool is_link_down(const struct ledger_page *p)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq r = {.ifr_flags = IFF_RUNNING};
+
+	snprintf(r.ifr_name, sizeof(r.ifr_name), "%.15s", p->input);
+	(void)ioctl(fd, SIOCGIFFLAGS, &r); /* no change if it is none */
+	close(fd);
+	return !(r.ifr_flags & IFF_RUNNING);
+}
+
+/* How many rows of a stage wait for a database that has failed, and confirmed
+ * none since the first look. */
+static uint64_t count_stuck(const struct program *p, unsigned stage)
+{
+	bool failed = false;
+
+	for (unsigned i = 0; i < p->page.counters; i++) {
+		const struct ledger_counter *c = &p->page.counter[i];
+		const struct rate *s = &p->counter_rate[i];
+
+		if (c->stage != stage)
+			continue;
+		if (c->role == LEDGER_DONE && !c->level &&
+		    (!s->known || s->grown))
+			return 0;
+		failed |= c->value && !strcmp(c->name, "retries");
+	}
+	return failed ? ledger_page_rest(&p->page, stage) : 0;
+}
+
+/* Prints what a program lost since the first look, what waits for a database,
+ * and whether it is silent. Returns the number of these findings. */
 static unsigned check_program(const struct watch *w, struct rows *rows,
 			      const struct program *p)
 {
@@ -461,43 +503,53 @@ static unsigned check_program(const struct watch *w, struct rows *rows,
 		return wrong;
 	if (p->dead) {
 		describe_death(line, sizeof(line), p);
-		put_wrong(rows, p, "dead", p->dead_s, line);
-		return wrong + 1;
+		return wrong +
+		       put_wrong(rows, p, "dead", p->dead_s, "%s", line);
 	}
-	if (!p->silent_ns)
-		return wrong;
-	snprintf(line, sizeof(line), "%s: silent for %" PRIu64 " s", who,
-		 p->silent_s);
-	put_wrong(rows, p, "silent", p->silent_s, line);
-	return wrong + 1;
+	for (unsigned i = 0; i < page->stages; i++) {
+		uint64_t stuck = count_stuck(p, i);
+
+		if (stuck)
+			wrong += put_wrong(rows, p, "waiting", stuck,
+					   "%s: %s: %" PRIu64
+					   " %s wait for a database",
+					   who, page->stage[i].name, stuck,
+					   page->stage[i].unit);
+	}
+	if (is_link_down(page))
+		wrong += put_wrong(rows, p, "down", 0, "%s: %s is down", who,
+				   page->input);
+	if (p->silent_ns)
+		wrong += put_wrong(rows, p, "silent", p->silent_s,
+				   "%s: silent for %" PRIu64 " s", who,
+				   p->silent_s);
+	return wrong;
 }
 
 static int check(struct run *r)
 {
 	static struct program none;
 	struct rows *rows = NULL;
-	unsigned wrong;
-	char line[1024];
+	unsigned wrong = 0;
 
 	look_twice(r);
-	if (r->o.format != ROW_TEXT &&
-	    !(rows = rows_print(stdout, r->o.format,
-				&shown[TABLE_LOSSES].schema, 1)))
-		cli_fail("out of memory");
-	wrong = r->w.unread;
+	if (r->o.format != ROW_TEXT)
+		rows = cli_rows(r->o.format, &shown[TABLE_LOSSES].schema);
 	for (const struct program *p = r->w.programs; p; p = p->next)
 		wrong += check_program(&r->w, rows, p);
-	snprintf(line, sizeof(line), "%u page%s not seen; %.500s", r->w.unread,
-		 r->w.unread == 1 ? " is" : "s are", r->w.why.text);
 	if (r->w.unread)
-		put_wrong(rows, &none, "unseen", r->w.unread, line);
+		wrong += put_wrong(rows, &none, "unseen", r->w.unread, "%s",
+				   r->w.why.text);
+	if (r->w.damaged)
+		wrong += put_wrong(rows, &none, "damaged", r->w.damaged,
+				   "%u region%s damaged; %s", r->w.damaged,
+				   r->w.damaged == 1 ? " is" : "s are",
+				   r->w.damage.text);
 	if (r->o.region && !r->w.programs) {
-		snprintf(line, sizeof(line), "%s: no program writes it",
-			 r->o.region);
 		snprintf(none.page.region, sizeof(none.page.region), "%s",
 			 r->o.region);
-		put_wrong(rows, &none, "absent", 0, line);
-		wrong++;
+		wrong += put_wrong(rows, &none, "absent", 0,
+				   "%s: no program writes it", r->o.region);
 	}
 	rows_close(rows);
 	return wrong ? CLI_FAIL : CLI_OK;

@@ -33,41 +33,33 @@ static bool is_same_region(const char *a, const char *b)
 	return *a && !strcmp(a + (*a == '/'), b + (*b == '/'));
 }
 
-static struct seen_region *find_region(struct watch *w, const char *path,
-				       const char *name)
-{
-	struct seen_region **at = &w->regions, *s;
-
-	for (; (s = *at); at = &s->next)
-		if (!strcmp(s->path, path))
-			return s;
-	if (!(s = calloc(1, sizeof(*s))))
-		cli_fail("out of memory");
-	snprintf(s->name, sizeof(s->name), "%s", name);
-	snprintf(s->path, sizeof(s->path), "%s", path);
-	*at = s;
-	w->n_regions++;
-	return s;
-}
-
 static void read_region(void *ctx, const char *path, const char *name)
 {
 	struct watch *w = ctx;
+	struct seen_region **at = &w->regions, *s;
 	struct region_writer one;
-	struct seen_region *s;
 	struct error err;
 	struct region *r;
-	unsigned at = 0;
+	unsigned seat = 0;
 	uint64_t now = clock_wall_ns();
+	int rc = region_open_untrusted(&r, path, &err);
 
-	if (region_open_untrusted(&r, path, &err) < 0) {
+	if (rc < 0) {
 		w->unseen++;
+		if (rc != -EACCES && rc != -ENOENT && !w->damaged++)
+			error_about(&w->damage, rc, path, &err);
 		if (w->warn_unseen)
 			cli_warn_error(path, &err);
 		return;
 	}
-	s = find_region(w, region_path(r), name);
-	s->found = true;
+	if (!(s = calloc(1, sizeof(*s))))
+		cli_fail("out of memory");
+	while (*at)
+		at = &(*at)->next;
+	*at = s;
+	w->n_regions++;
+	snprintf(s->name, sizeof(s->name), "%s", name);
+	snprintf(s->path, sizeof(s->path), "%s", region_path(r));
 	s->size = region_size(r);
 	s->tables = region_tables(r);
 	s->epoch = region_epoch(r);
@@ -75,7 +67,7 @@ static void read_region(void *ctx, const char *path, const char *name)
 	s->age_s = s->began_ns && s->began_ns <= now
 			   ? (now - s->began_ns) / SECOND_NS
 			   : WATCH_UNKNOWN;
-	for (s->writers = 0; region_writer(r, &at, &one);)
+	while (region_writer(r, &seat, &one))
 		s->writer[s->writers++] = one.pid;
 	s->last_write_ns = s->writers ? now : region_writer_left_ns(r);
 	s->fill = query_fill(region_memory(r));
@@ -84,24 +76,17 @@ static void read_region(void *ctx, const char *path, const char *name)
 
 static void read_regions(struct watch *w)
 {
-	struct seen_region **at = &w->regions, *s;
+	struct seen_region *s;
 
-	w->unseen = 0;
-	for (s = w->regions; s; s = s->next)
-		s->found = false;
+	while ((s = w->regions)) {
+		w->regions = s->next;
+		free(s);
+	}
+	w->n_regions = w->unseen = w->damaged = 0;
 	if (w->region)
 		read_region(w, w->region, w->region);
 	else
 		region_list(read_region, w);
-	while ((s = *at)) {
-		if (s->found) {
-			at = &s->next;
-			continue;
-		}
-		*at = s->next;
-		free(s);
-		w->n_regions--;
-	}
 }
 
 /* --- programs ------------------------------------------------------------ */
@@ -129,6 +114,8 @@ static unsigned confirmed_stages(const struct ledger_page *p)
 	return stages;
 }
 
+/* What the kernel dropped is missing among the reports' numbers, too: of these
+ * two losses, the total has the larger one. */
 static uint64_t compute_total(const struct ledger_page *p, enum total which)
 {
 	static const uint8_t role[TOTALS] = {
@@ -137,17 +124,22 @@ static uint64_t compute_total(const struct ledger_page *p, enum total which)
 		[TOTAL_LOST] = LEDGER_LOSS,
 	};
 	bool confirmed = which == TOTAL_DONE && confirmed_stages(p);
-	uint64_t sum = 0;
+	uint64_t sum = 0, missing = 0, dropped = 0;
 
 	for (unsigned i = 0; i < p->counters; i++) {
 		const struct ledger_counter *c = &p->counter[i];
 
-		if (confirmed ? is_confirmed(c)
-			      : c->role == role[which] &&
-					(!c->stage || which == TOTAL_LOST))
+		if (which == TOTAL_LOST && !strcmp(c->name, "kernel_drops"))
+			dropped = c->value;
+		else if (which == TOTAL_LOST && c->role == LEDGER_LOSS &&
+			 !strcmp(p->stage[c->stage].name, "arrival"))
+			missing += c->value;
+		else if (confirmed ? is_confirmed(c)
+				   : c->role == role[which] &&
+					     (!c->stage || which == TOTAL_LOST))
 			sum += c->value;
 	}
-	return sum;
+	return sum + (missing > dropped ? missing : dropped);
 }
 
 static const char *find_reason(const struct program *p)
@@ -341,6 +333,7 @@ static void sum_stored(struct watch *w)
 int watch_look(struct watch *w)
 {
 	struct program **at = &w->programs, *p;
+	char why[512];
 	int rc;
 
 	w->unread = w->dead = 0;
@@ -361,8 +354,12 @@ int watch_look(struct watch *w)
 		w->n_programs--;
 	}
 	sum_stored(w);
+	snprintf(why, sizeof(why), "%.500s", w->why.text);
 	if (rc < 0)
 		error_set(&w->why, rc, "%s: %s", w->dir, strerror(-rc));
+	else if (w->unread)
+		error_set(&w->why, 0, "%u page%s not seen; %s", w->unread,
+			  w->unread == 1 ? " is" : "s are", why);
 	return rc < 0 ? rc : 0;
 }
 

@@ -65,7 +65,6 @@ struct seen_region {
 	uint32_t writer[REGION_WRITERS]; /* their processes */
 	double fill; /* of its fullest table, by a sample; NAN: unknown */
 	struct rate stored; /* by the watched programs that write it */
-	bool found;	    /* the last look found it */
 };
 
 struct watch {
@@ -77,9 +76,11 @@ struct watch {
 	unsigned dead;		    /* of the programs */
 	unsigned unseen;	    /* regions that could not be opened */
 	bool warn_unseen;	    /* warn about each of those */
+	unsigned damaged;	    /* of those, other than by permissions */
+	struct error damage;	    /* of the first one */
 	uint64_t at_ns;		    /* clock_ns() of the last look */
 	unsigned unread;	    /* pages that could not be read */
-	struct error why;	    /* why the first one could not */
+	struct error why;	    /* that, and why the first one could not */
 	struct ledger_page scratch; /* the page being read */
 };
 

@@ -159,6 +159,23 @@ unsent() {
 	wait_for unsent "int-label-ctl label"
 }
 
+@test "--check: the interface that a program reads is down" {
+	wire_up in0:in1
+	dta-collect --create --layout l.ini --region "$NAME"
+	begin c.log ip netns exec "$WIRE" dta-collect -i in0 --no-xdp --region "$NAME"
+	wait_for sees programs 'length == 1 and .[0].silent == 0'
+	check() { on_wire dta-top --check --every 300ms -R "$NAME"; }
+	run -0 check
+	[ -z "$output" ]
+	on_wire ip link set in1 down # in0 has no carrier then
+	run -1 check
+	[ "$output" = "dta-collect ${BG_PIDS[-1]} $NAME: in0 is down" ]
+	on_wire ip link set in1 up
+	on_wire ip link set in0 down
+	run -1 check
+	[ "$output" = "dta-collect ${BG_PIDS[-1]} $NAME: in0 is down" ]
+}
+
 @test "what waits for a database is seen, in memory and in the spool" {
 	PORT=$(free_port)
 	mkfifo a b
@@ -185,6 +202,9 @@ unsent() {
 	# Neither has been dropped, and both wait.
 	sees programs 'length == 2 and all(.waiting > 0 and .done == 0 and
 		.lost == 0)'
+	run -1 dta-top --check --every 300ms
+	[ "$(grep -cE '^int-collect [0-9]+: export: [0-9]+ rows wait for a database$' \
+		<<<"$output")" = 2 ]
 	kill -USR1 "$spooler"
 	wait_for grep -qE '^  kept +[1-9]' b.log
 	run -1 grep 'does not add up' b.log
