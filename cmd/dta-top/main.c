@@ -276,7 +276,7 @@ static void write_head(void *run, unsigned table, bool ended,
 	const struct run *r = run;
 	const struct seen_region *region = r->w.regions;
 	const struct program *worst = NULL, *dead = NULL;
-	unsigned running = r->w.n_programs - r->w.dead;
+	unsigned running = 0;
 	double total[TOTALS] = {0}, most = 0;
 	int n;
 
@@ -285,6 +285,7 @@ static void write_head(void *run, unsigned table, bool ended,
 	for (const struct program *p = r->w.programs; p; p = p->next) {
 		const struct rate *lost = &p->total_rate[TOTAL_LOST];
 
+		running += !p->dead;
 		if (p->dead && (!dead || p->dead_s < dead->dead_s))
 			dead = p;
 		for (unsigned i = 0; i < TOTALS; i++)
@@ -519,7 +520,7 @@ static unsigned check_program(const struct watch *w, struct rows *rows,
 	if (is_link_down(page))
 		wrong += put_wrong(rows, p, "down", 0, "%s: %s is down", who,
 				   page->input);
-	if (p->silent_ns)
+	if (p->silent_s)
 		wrong += put_wrong(rows, p, "silent", p->silent_s,
 				   "%s: silent for %" PRIu64 " s", who,
 				   p->silent_s);

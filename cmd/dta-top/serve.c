@@ -45,7 +45,7 @@ static const struct column programs[] = {
 	{{"input", ROW_STR, 0, ROW_TAG}, PROGRAM(page.input)},
 	{{"user", ROW_STR, 0, ROW_TAG}, PROGRAM(user)},
 	{{"start_time", ROW_TIME}, PROGRAM(owner.since_ns)},
-	{{"silent", ROW_U64, 0, ROW_VALUE, "ns"}, PROGRAM(silent_ns)},
+	{{"silent", ROW_U64, 0, ROW_VALUE, "s"}, PROGRAM(silent_s)},
 	{{"waiting", ROW_U64}, PROGRAM(waiting)},
 };
 

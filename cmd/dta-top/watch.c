@@ -170,8 +170,7 @@ static void update_program(struct program *p, uint64_t now_ns)
 	const char *signal;
 	bool old = p->dead || ns >= WATCH_SILENT_NS; /* rates no longer hold */
 
-	p->silent_ns = old && !p->dead ? ns : 0;
-	p->silent_s = p->dead ? WATCH_UNKNOWN : p->silent_ns / SECOND_NS;
+	p->silent_s = p->dead ? WATCH_UNKNOWN : old ? ns / SECOND_NS : 0;
 	p->dead_s = p->dead ? ns / SECOND_NS : WATCH_UNKNOWN;
 	for (unsigned i = 0; old && i < p->page.counters; i++)
 		p->counter_rate[i].known = false;
@@ -296,7 +295,6 @@ static void read_page(void *ctx, const char *name)
 	    is_asked_for(w, &w->scratch)) {
 		p = p ? p : add_program(w, at, name, &owner);
 		p->dead = rc;
-		w->dead += p->dead;
 		update_counters(p, &w->scratch);
 	}
 	if (!rc || rc == -ESRCH || rc == -ENOENT || (rc == -EAGAIN && p))
@@ -336,16 +334,15 @@ int watch_look(struct watch *w)
 	char why[512];
 	int rc;
 
-	w->unread = w->dead = 0;
+	w->unread = 0;
 	w->why.text[0] = '\0';
 	read_regions(w);
 	for (p = w->programs; p; p = p->next)
 		p->found = false;
 	rc = ledger_pages(w->dir, read_page, w);
-	w->at_ns = clock_ns();
 	while ((p = *at)) {
 		if (p->found) {
-			update_program(p, w->at_ns);
+			update_program(p, clock_ns());
 			at = &p->next;
 			continue;
 		}

@@ -47,8 +47,7 @@ struct program {
 	/* Not confirmed yet; WATCH_UNKNOWN: nothing it does is confirmed. */
 	uint64_t waiting;
 	const char *waiting_unit; /* "requests"; NULL: nothing waits */
-	uint64_t silent_ns; /* since its page was written; 0: it is alive */
-	uint64_t silent_s;
+	uint64_t silent_s; /* since its page was written; 0: it is alive */
 	bool dead;	   /* it was killed or crashed */
 	uint64_t dead_s;   /* since its last write; WATCH_UNKNOWN: it lives */
 	char ended_by[16]; /* "SIGSEGV", or "killed"; empty: it lives */
@@ -73,12 +72,10 @@ struct watch {
 	struct program *programs;
 	struct seen_region *regions;
 	unsigned n_programs, n_regions;
-	unsigned dead;		    /* of the programs */
 	unsigned unseen;	    /* regions that could not be opened */
 	bool warn_unseen;	    /* warn about each of those */
 	unsigned damaged;	    /* of those, other than by permissions */
 	struct error damage;	    /* of the first one */
-	uint64_t at_ns;		    /* clock_ns() of the last look */
 	unsigned unread;	    /* pages that could not be read */
 	struct error why;	    /* that, and why the first one could not */
 	struct ledger_page scratch; /* the page being read */

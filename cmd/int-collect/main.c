@@ -73,7 +73,6 @@ struct outlets {
 	struct row_sink *screen;
 	struct databases databases;
 	struct row_sink *dta;
-	struct row_sink *to_databases; /* to all of them; NULL: none */
 	const char *dta_name;
 };
 
@@ -91,14 +90,13 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 	};
 	static const char *const labels[] = {"exceeded by one packet in", "ns"};
 	static const bool log[] = {true, true};
-	struct row_sink *to[4];
+	struct row_sink *to[3 + DATABASES_MAX];
 	struct error err = {0};
 
 	cli_no_exec(); /* databases have threads of their own */
 	out->databases.hold = o->read && !o->drop;
 	for (unsigned i = 0; i < o->n_exports; i++)
 		databases_add(&out->databases, "--export", o->export[i], &eo);
-	out->to_databases = databases_all(&out->databases);
 	out->dta_name = o->dta;
 	if (o->dta && dta_open(&out->dta, o->dta, &err) < 0)
 		cli_error(o->dta, &err);
@@ -109,8 +107,8 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 			to[n++] = out->screen;
 		if (out->dta && (i == ROWS_EVENT || i == ROWS_FLOW))
 			to[n++] = out->dta;
-		if (out->to_databases)
-			to[n++] = out->to_databases;
+		for (unsigned d = 0; d < out->databases.n; d++)
+			to[n++] = out->databases.sink[d];
 		if (o->svg && i == ROWS_DISTRIBUTION)
 			to[n++] = &draw_sink;
 		if (n && !(out->sinks.of[i] = tee_open(to, n)))
@@ -141,8 +139,6 @@ static void outlets_close(struct outlets *out)
 		if (out->sinks.of[i])
 			out->sinks.of[i]->close(out->sinks.of[i]);
 	out->screen->close(out->screen);
-	if (out->to_databases)
-		out->to_databases->close(out->to_databases);
 	if (out->dta)
 		out->dta->close(out->dta);
 	databases_close(&out->databases);

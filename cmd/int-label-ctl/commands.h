@@ -19,8 +19,6 @@ int flow_main(int argc, char **argv);
 
 #define POLICY_INTERVAL_NS UINT64_C(50000000)
 
-extern const struct label_policy policy_default;
-
 /* cli_option.read of --chance; policy_set() completes the policy with it. */
 int policy_read_f(void *opts, const char *text, struct error *why);
 

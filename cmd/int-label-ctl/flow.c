@@ -12,8 +12,6 @@
 #include "label/command.h"
 
 enum {
-	FLOW_ADD,
-	FLOW_DEL,
 	PERIOD_US = 10000, /* in each one packet of the flow is marked */
 };
 
@@ -55,8 +53,7 @@ int flow_main(int argc, char **argv)
 			cli_refuse("'%s' is no flow: "
 				   "10.0.0.1:443>10.0.0.2:5501/tcp",
 				   argv[i]);
-		label_command_flow(line, key, len,
-				   verb == FLOW_ADD ? PERIOD_US : 0);
+		label_command_flow(line, key, len, verb ? 0 : PERIOD_US);
 		printf("%s\n", line);
 	}
 	return CLI_OK;

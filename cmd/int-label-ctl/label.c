@@ -155,8 +155,7 @@ static void hop_options_read(struct hop_options *o, int argc, char **argv)
 	int n;
 
 	*o = (struct hop_options){
-		.hop = {.policy = policy_default,
-			.format = label_format_default},
+		.hop = {.format = label_format_default},
 		.interval_ns = POLICY_INTERVAL_NS,
 	};
 	n = cli_read(&hop_cli, o, argc, argv);

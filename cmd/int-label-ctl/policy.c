@@ -3,8 +3,6 @@
 
 #include "cli/cli.h"
 
-const struct label_policy policy_default = {.kind = LABEL_BASE_A};
-
 /* What the last --chance says: a command has one policy. */
 static struct label_policy chosen;
 

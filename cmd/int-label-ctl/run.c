@@ -229,8 +229,7 @@ static int southbound_stop(struct label_southbound *o)
 	while (label_southbound_busy(o) && clock_ns() < deadline_ns &&
 	       cli_stop == stop) {
 		label_southbound_send_due(o, clock_ns());
-		if (label_southbound_busy(o))
-			nanosleep(&pause, NULL);
+		nanosleep(&pause, NULL);
 	}
 	label_southbound_stop(o);
 	unsent = label_southbound_counters(o)->unsent;
@@ -246,7 +245,6 @@ static int southbound_stop(struct label_southbound *o)
 struct run_rows {
 	struct row_sink *screen;	     /* stdout */
 	struct databases databases;	     /* of -x */
-	struct row_sink *to_databases;	     /* to all of them; NULL: none */
 	struct row_sink *tees[LABEL_ROWS];   /* NULL: not asked for */
 	struct rows *rows[LABEL_ROWS];	     /* NULL: not asked for */
 	struct label_southbound *southbound; /* NULL: no --exec */
@@ -320,13 +318,13 @@ static void on_path(void *ctx, const struct label_path *p)
 static void open_kind(struct run_rows *r, const struct run_options *o,
 		      enum label_rows_kind kind)
 {
-	struct row_sink *to[2];
+	struct row_sink *to[1 + DATABASES_MAX];
 	unsigned n = 0;
 
 	if (o->rows >> kind & 1)
 		to[n++] = r->screen;
-	if (r->to_databases)
-		to[n++] = r->to_databases;
+	for (unsigned i = 0; i < r->databases.n; i++)
+		to[n++] = r->databases.sink[i];
 	if (!n)
 		return;
 	r->tees[kind] = tee_open(to, n);
@@ -350,7 +348,6 @@ static void run_rows_open(struct run_rows *r, const struct run_options *o,
 		cli_no_exec(); /* databases have threads of their own */
 	for (unsigned i = 0; i < o->n_exports; i++)
 		databases_add(&r->databases, "--export", o->export[i], &eo);
-	r->to_databases = databases_all(&r->databases);
 	for (int k = 0; k < LABEL_ROWS; k++)
 		open_kind(r, o, (enum label_rows_kind)k);
 	/* If SIGCHLD were ignored, as inherited from the parent, no command's
@@ -400,8 +397,6 @@ static void run_rows_close(struct run_rows *r)
 		if (r->tees[k])
 			r->tees[k]->close(r->tees[k]);
 	label_southbound_close(r->southbound);
-	if (r->to_databases)
-		r->to_databases->close(r->to_databases);
 	databases_close(&r->databases);
 	r->screen->close(r->screen);
 }

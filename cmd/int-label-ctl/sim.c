@@ -2,6 +2,7 @@
 /* sim.c - int-label-ctl sim: a network in virtual time. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -161,8 +162,7 @@ static void sim_read(struct sim_options *o, int argc, char **argv)
 			.mtu = 1500,
 			.flows = 65536,
 			.link_bps = 1000000000,
-			.queue_max = 100,
-			.policy = policy_default},
+			.queue_max = 100},
 		.interval_ns = POLICY_INTERVAL_NS,
 	};
 	cli_start(&cli_sim);

@@ -35,17 +35,6 @@ struct row_sink *databases_add(struct databases *d, const char *option,
 	return d->sink[d->n++];
 }
 
-struct row_sink *databases_all(const struct databases *d)
-{
-	struct row_sink *tee;
-
-	if (!d->n)
-		return NULL;
-	if (!(tee = tee_open(d->sink, d->n)))
-		cli_fail("out of memory");
-	return tee;
-}
-
 /* Any thread may call this, since any may wait for a queue (cancelled()). */
 void databases_warn(struct databases *d)
 {

@@ -29,9 +29,6 @@ struct databases {
 struct row_sink *databases_add(struct databases *d, const char *option,
 			       const char *url, const struct export_options *o);
 
-/* A sink for all of them, which the caller closes. NULL: there are none. */
-struct row_sink *databases_all(const struct databases *d);
-
 /* Warns of those that have ceased to answer, or answer again. */
 void databases_warn(struct databases *d);
 /* To be called before the last rows are put: see queue_last(). */
