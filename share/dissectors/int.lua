@@ -621,6 +621,7 @@ local function show_hop(tree, hop)
 	return 1
 end
 
+-- Returns what stands of it in the column.
 local function show_record(tree, v)
 	local flags, n = "", 0
 
@@ -638,6 +639,8 @@ local function show_record(tree, v)
 		n = n + show_hop(tree, hop)
 	end
 	tree:add(nf.path_len, n):set_generated()
+	return string.format("%s %shops=%d", v.opcode,
+		v.key and v.key .. " " or "", n)
 end
 
 -- Ports whose packets are not looked into here.
@@ -679,7 +682,7 @@ function int.dissector(buf, pinfo, root)
 	tree:add(nf.version, p.version)
 	tree:add(nf.bitmap, buf(p.header + N.INT_AT_BITMAP, 2))
 	tree:add(nf.remaining, buf(p.header + N.INT_AT_REMAINING, 1))
-	show_record(tree, v)
+	pinfo.cols.info:append(" [INT " .. show_record(tree, v) .. "]")
 end
 
 register_postdissector(int)

@@ -95,7 +95,9 @@ function label.dissector(buf, pinfo, root)
 	local behind = DissectorTable.get("ip.proto"):get_dissector(protocol)
 	if rest and behind then
 		inside(behind, rest, pinfo, root)
+		pinfo.cols.protocol:append("/INT-label")
 	end
+	pinfo.cols.info:append(" [labels=" .. n .. "]")
 end
 
 local exported = Proto("int-label-export", "INT-label, exported")

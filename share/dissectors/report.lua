@@ -62,6 +62,9 @@ local function record_of(r, inner)
 	return v
 end
 
+-- Of the reports of a packet: the packets within write into the column, too.
+local column = ""
+
 local OWN = "(:" .. N.INT_REPORT_PORT .. "/udp)$"
 
 -- A report that has been read: its tree, and the packet. Returns what is wrong
@@ -72,7 +75,7 @@ local function show_report(r, inner, pinfo, tree, root)
 	if v.key and v.key:find(OWN) then
 		return "a report of a report"
 	end
-	show_record(tree, v)
+	column = column .. " " .. show_record(tree, v)
 	if inner and r.inner_type == N.TREPORT_ETHERNET then
 		inside(Dissector.get("eth_withoutfcs"), inner, pinfo, root)
 	elseif inner then
@@ -237,7 +240,7 @@ function treport.dissector(buf, pinfo, root)
 	local read = ({ [0] = treport_05, treport_1, treport_group })[version]
 	local why = "unknown version of a report"
 
-	pinfo.cols.protocol = "Telemetry"
+	column = "report"
 	if buf:len() < buf:reported_len() then
 		why = CUT
 	elseif read then
@@ -245,6 +248,9 @@ function treport.dissector(buf, pinfo, root)
 			({ [0] = "0.5", "1.0", "2.0" })[version])
 		why = read(buf, pinfo, tree, root)
 	end
+	pinfo.cols.protocol = "Telemetry"
+	pinfo.cols.info:clear_fence()
+	pinfo.cols.info = column
 	if why then
 		malformed(tree, pinfo, tf.reason, treport_expert, why)
 	end

@@ -419,6 +419,26 @@ same_int() {
 	[ "$(wc -l <shown)" = 7 ]
 }
 
+@test "columns say what it is, whatever is within" {
+	local columns="_ws.col.Protocol _ws.col.Info"
+
+	dta-gen int-path --count 1 -q -w dta.pcap
+	fields dta.pcap "$columns" | grep '^DTA|keywrite table=1 '
+	int-label-ctl label -q -d 1 -r dta.pcap -w label.pcap
+	fields label.pcap "$columns" | grep '^DTA/INT-label|key.* \[labels=1\]$'
+	for o in l4 vxlan gre; do
+		dta-gen int --over $o --hops 3 --count 20 -q -w int.pcap
+		fields int.pcap "$columns" >shown
+		[ "$(grep -c '/INT|.* \[INT md .*p hops=3\]$' shown)" = 20 ]
+	done
+	for p in 0.5 1.0 2.0; do
+		dta-gen int --format report --profile $p --hops 3 --count 20 -q \
+			-w report.pcap
+		fields report.pcap "$columns" >shown
+		[ "$(grep -c '^Telemetry|report md .*p hops=3$' shown)" = 20 ]
+	done
+}
+
 @test "INT with faults: no error of Lua, and what can be read is read the same" {
 	for o in "--over l4" "--over vxlan" "--over geneve" "--over gre" \
 		"--over new-udp" "--over l4 --profile 0.5" "--format report" \
