@@ -175,6 +175,7 @@ static uint64_t print_entries(struct entries *e, unsigned target,
 {
 	const struct query_epoch at = e->p->epoch[epoch];
 	uint64_t next, gone;
+	bool warned = false;
 
 	while (from < until && !cli_stop) {
 		uint64_t want = list_buf_reserve(&e->buf, v, until - from);
@@ -182,9 +183,16 @@ static uint64_t print_entries(struct entries *e, unsigned target,
 					    &next, &gone);
 
 		if (n < 0) {
-			warn_unreadable(e, epoch, v->t, list, (int)n);
-			e->unreadable += until - from;
-			return until;
+			if (!warned)
+				warn_unreadable(e, epoch, v->t, list, (int)n);
+			warned = true;
+			/* What is behind a damaged block is read. */
+			if (n != -EBADMSG || next == from)
+				next = until;
+			*lost += gone;
+			e->unreadable += next - from - gone;
+			from = next;
+			continue;
 		}
 		if (query_epoch_stale(e->p, epoch)) {
 			*lost += until - from; /* cleared meanwhile */

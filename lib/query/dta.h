@@ -161,8 +161,8 @@ int dta_list_count(struct dta *d, const struct dta_table *t, uint64_t epoch,
  * "value" bytes each, and moves *index behind what was read and *lost: entries
  * that were overwritten before they could be read, which come before these.
  * Returns how many; 0, and *lost 0: there are none yet. -EBADMSG: a damaged
- * block; -ESTALE: the epoch was cleared meanwhile. Not of a cluster: open the
- * collector.
+ * block, and *index is behind an entry in it; -ESTALE: the epoch was cleared
+ * meanwhile. Not of a cluster: open the collector.
  *
  * To follow a list: when dta_epochs() tells of a newer epoch, read the rest of
  * this one (writers may be late), then go on there from 0.

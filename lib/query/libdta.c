@@ -576,10 +576,10 @@ int64_t dta_list_read(struct dta *d, const struct dta_table *t, uint64_t epoch,
 	n = query_list_read(&v, list, *index, entries,
 			    query_list_at_once(&v, max), &next, lost);
 	rc = check_list(d, &v, at, list, n < 0 ? (int)n : 0);
-	if (rc < 0)
+	if (rc < 0 && rc != -EBADMSG)
 		return rc;
 	*index = next;
-	return n;
+	return rc < 0 ? rc : n;
 }
 
 /* --- counters ------------------------------------------------------------- */

@@ -287,7 +287,8 @@ int snapshot_block_read(struct snapshot *s, uint64_t block, uint8_t *out)
 	return rc == Z_STREAM_END && !s->z.avail_out ? 0 : -EBADMSG;
 }
 
-/* A block in the cache, into which it is read if it is not there. */
+/* A block in the cache, into which it is read if it is not there. One that is
+ * damaged is not read again. */
 static int cached_block(struct snapshot *s, uint64_t block, const uint8_t **out)
 {
 	struct snapshot_cached *c = &s->cache[block % SNAPSHOT_CACHE];
@@ -298,6 +299,8 @@ static int cached_block(struct snapshot *s, uint64_t block, const uint8_t **out)
 	if (c->block != block) {
 		c->block = UINT64_MAX;
 		rc = snapshot_block_read(s, block, c->data);
+		if (rc == -EBADMSG)
+			s->index[block].at = 0;
 		if (rc < 0)
 			return rc;
 		c->block = block;

@@ -426,13 +426,16 @@ class List:
         t, room = self.table, ctypes.create_string_buffer(
             most * self.table.value_len)
         for epoch, index in self._epochs().items():
-            lost, at = _u(1), _u(index)
-            n = 0
+            lost, at, n = _u(1), _u(index), 0
             while not n and lost.value:
-                n = t._of_epoch(_lib.dta_list_read, epoch, self.number,
-                                ctypes.byref(at), room, most, ctypes.byref(lost))
-                self.lost += lost.value
-            self._index[epoch] = at.value
+                lost.value = 0
+                try:
+                    n = t._of_epoch(_lib.dta_list_read, epoch, self.number,
+                                    ctypes.byref(at), room, most,
+                                    ctypes.byref(lost))
+                finally:  # a damaged block raises, and is behind us then
+                    self.lost += lost.value
+                    self._index[epoch] = at.value
             if n:
                 return at.value - n, epoch, room.raw[:n * t.value_len]
         return None

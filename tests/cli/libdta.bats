@@ -278,6 +278,37 @@ same() {
 	END
 }
 
+@test "a damaged block ends no list: what is in it is counted, the rest is read" {
+	printf '%s\n' '[t]' kind=append value=4 lists=1 ring=64Ki batch=4 >big.ini
+	dta-collect --create -l big.ini -R "$NAME-big"
+	dta-gen uniform --kind append --lists 1 --count 40000 -q -w reports.pcap
+	dta-translate -q -r reports.pcap -R "$NAME-big"
+	dta-query list -R "$NAME-big" -q -o csv | cut -d, -f1-4 >all
+	dta-collect -R "$NAME-big" --snapshot s.dta
+	# The second block of 64 KiB, behind the "DBLK" of its header.
+	at=$(grep -abo DBLK s.dta | sed -n '2s/:.*//p')
+	printf '\125\252\125' | dd of=s.dta bs=1 seek=$((at + 9999)) conv=notrunc \
+		status=none
+	run -1 --separate-stderr dta-query list --snapshot s.dta -o csv
+	sed '16386,32769d' all | diff - <(cut -d, -f1-4 <<<"$output")
+	[ "${stderr_lines[*]}" = "dta-query: t: list 0: a damaged block dta-query:\
+ 23616 entries, 0 lost, 16384 unreadable" ]
+	# The same from programs, which are told of each entry.
+	python - <<-'END'
+		import dta
+		entries, n, bad = dta.open(snapshot="s.dta")["t"].list(0), 0, 0
+		while True:
+		    try:
+		        block = entries.read()
+		        if not block:
+		            break
+		        n += len(block[2]) // 4
+		    except dta.Error:
+		        bad += 1
+		assert (n, bad) == (23616, 16384)
+	END
+}
+
 @test "a list is followed: rotation, what is lost, epochs that went by" {
 	printf '%s\n' '[t]' kind=append value=4 lists=2 ring=64 batch=1 show=u32 \
 		>small.ini
