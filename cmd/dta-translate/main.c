@@ -334,6 +334,22 @@ static void warn_unconfirmed(const struct transport_account *a)
 			 (unsigned long long)a->sent);
 }
 
+/* What the ledger would have said. */
+static void warn_losses(const char *input, struct translate_ledger l)
+{
+	uint64_t reports = l.received - l.foreign - l.probes;
+	uint64_t lost = reports - l.stored - l.repeated;
+
+	l.foreign = l.probes = l.repeated = 0; /* these are no losses */
+	if (lost)
+		cli_warn("%s: %ju of %ju reports were not stored, most as %s",
+			 input, (uintmax_t)lost, (uintmax_t)reports,
+			 translate_ledger
+				 .fields[ledger_largest_loss(&translate_ledger,
+							     &l)]
+				 .name);
+}
+
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status,
  * or exits. */
 static int run_close(struct run *r)
@@ -343,7 +359,8 @@ static int run_close(struct run *r)
 	struct translate_ledger total;
 	int stopped, flushed, closed, nacks = 0, keys;
 	struct error nothing, where, probably;
-	const char *reason;
+	const char *reason, *input = r->o.read ? cli_file(r->o.read)
+					       : r->o.live.name;
 	uint64_t lost;
 	bool has_account;
 
@@ -380,7 +397,7 @@ static int run_close(struct run *r)
 	transport->close(transport);
 	src_close(r->loop.s);
 	if (r->loop.source_failed)
-		cli_error(r->o.read ? r->o.read : r->o.live.name, &r->err);
+		cli_error(input, &r->err);
 	if (closed < 0)
 		cli_fail("%s: %s", where.text, strerror(-closed));
 	if (keys < 0)
@@ -395,10 +412,11 @@ static int run_close(struct run *r)
 	if (reason)
 		cli_fail("%s", nothing.text);
 	if (nothing_stored(&total))
-		cli_fail("%s: nothing was stored: %s",
-			 r->o.read ? cli_file(r->o.read) : r->o.live.name,
+		cli_fail("%s: nothing was stored: %s", input,
 			 drop_clues_explain(&probably, &r->clues, &total,
 					    r->table, r->tables));
+	if (r->o.quiet)
+		warn_losses(input, total);
 	return CLI_OK;
 }
 

@@ -8,7 +8,10 @@ setup() {
 	NAME=dta-test-$$-no-$BATS_TEST_NUMBER
 }
 
-teardown() { remove_regions "$NAME"; }
+teardown() {
+	end_bg
+	remove_regions "$NAME"
+}
 
 # fails TEXT COMMAND...: exit 1 with a message that says so, behind the ledger,
 # which adds up.
@@ -122,7 +125,21 @@ takes_none() {
 	dta-gen uniform -q --count 1 -w one.pcap
 	dta-gen uniform -q --table 7 --count 50 -w seven.pcap
 	mergecap -F pcap -w both.pcap seven.pcap one.pcap
-	dta-translate -q -r both.pcap --region "$NAME"
+	run -0 --separate-stderr dta-translate -q -r both.pcap --region "$NAME"
+	[ "$stderr" = "dta-translate: both.pcap: 50 of 51 reports were not stored,\
+ most as bad_table" ]
+	run -0 --separate-stderr dta-translate -q -r one.pcap --region "$NAME"
+	[ -z "$stderr" ]
+	# Nothing was stored, and that is no error: it was interrupted.
+	mkfifo live
+	bg dta-translate -q -o ndjson -r live --region "$NAME"
+	exec 7>live
+	cat seven.pcap >&7
+	obeys "${BG_PIDS[0]}" bg.log
+	kill -INT "${BG_PIDS[0]}"
+	wait "${BG_PIDS[0]}"
+	exec 7>&-
+	grep 'live: 50 of 50 reports were not stored, most as bad_table' bg.log
 	head -c 24 one.pcap >none.pcap
 	dta-translate -q -r none.pcap --region "$NAME"
 	dta-collect -q -r none.pcap --region "$NAME"
