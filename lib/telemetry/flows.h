@@ -215,13 +215,14 @@ struct flow_entry {
 	uint64_t first_ns, last_ns;
 	struct threshold_state watch; /* of the latency from end to end */
 	uint8_t flags;
-	uint16_t kept; /* hops that are kept */
+	uint8_t generation; /* of the thresholds that made the watches */
+	uint16_t kept;	    /* hops that are kept */
 	struct meter latency;
 	uint32_t path; /* number, 0: unknown or no room; in a free entry: the
 			  next free one */
 	uint32_t first_block; /* or 0 */
-	uint32_t generation;  /* of the thresholds that made the watches */
-	uint32_t reporter;    /* a node, if FLOW_BY_NODE */
+	uint32_t latency_max;
+	uint32_t reporter; /* a node, if FLOW_BY_NODE */
 };
 
 _Static_assert(sizeof(struct flow_hop) == 64, "a line");

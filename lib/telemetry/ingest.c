@@ -305,6 +305,7 @@ static inline void add_path_latency(struct telemetry *t, struct flow_entry *f,
 	if (threshold_outside(&f->watch, v))
 		check_path_latency(t, f, v);
 	meter_add(&f->latency, v);
+	f->latency_max = v > f->latency_max ? v : f->latency_max;
 	if (f->path)
 		dist_add(t->paths.path[f->path].dist, v);
 }

@@ -100,7 +100,7 @@ struct telemetry {
 	unsigned ends_watched; /* bits: of end[] */
 	struct node_threshold *node_threshold;
 	unsigned node_thresholds;
-	uint32_t generation; /* of thresholds; 0 is none */
+	uint8_t generation; /* of thresholds: 1 to 255, then 1 again */
 
 	struct flows flows;
 	struct objects objects;

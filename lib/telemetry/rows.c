@@ -47,6 +47,7 @@ static const struct row_field flow_fields[] = {
 	{"last", ROW_TIME, 20, .spare = 1},
 	{"flow_latency", ROW_U64, 12, ROW_VALUE, "ns"},
 	{"flow_latency_mean", ROW_F64, 17, ROW_VALUE, "ns", .spare = 1},
+	{"flow_latency_max", ROW_U64, 16, ROW_VALUE, "ns", .spare = 1},
 	{"path", ROW_LIST, 0, .spare = 1},
 };
 
@@ -338,7 +339,8 @@ void telemetry_row_flow(struct telemetry_rows *rs, uint64_t ts_ns,
 	row_time(r, i++, (int64_t)f->first_ns);
 	row_time(r, i++, (int64_t)f->last_ns);
 	set_meter(r, i, &f->latency);
-	rows_set_nodes(&r->b, i + 2, path);
+	set_value(r, i + 2, f->latency.n, f->latency_max);
+	rows_set_nodes(&r->b, i + 3, path);
 	end_row(rs, r);
 }
 

@@ -116,7 +116,7 @@ static void renew_thresholds(struct telemetry *t)
 						&o->node->threshold[o->metric],
 						o->watch.ref);
 	}
-	t->generation++;
+	t->generation = (uint8_t)(t->generation % UINT8_MAX + 1);
 }
 
 static void put_value(struct telemetry *t, const struct telemetry_event *event)

@@ -162,6 +162,16 @@ by_node() { sort -s -k1,2; }
 			END { exit bad || n < 100 }'
 }
 
+@test "flows: the highest latency is that of the packet that waited longest" {
+	generate md 2.1 --count 2000 --spikes 500
+	int-collect -q -r in.pcap -R flow -o ndjson |
+		jq -r '"\(.flow) \(.flow_latency_max)"' | sort >flows
+	awk -F, 'NR > 1 { sum[$1] += $9; flow[$1] = $3 }
+		END { for (p in sum) if (sum[p] > max[flow[p]])
+				max[flow[p]] = sum[p]
+			for (f in max) print f, max[f] }' truth.csv | sort | diff - flows
+}
+
 @test "distributions: every sample is in one bin" {
 	generate md 2.1
 	int-collect -q -r in.pcap -R bin -o ndjson |

@@ -71,7 +71,7 @@ events() {
 }
 flows() {
 	jq -c 'select(.reason) | del(.time, .first, .last, .flow_latency,
-		.flow_latency_mean)' "$1" | sort
+		.flow_latency_mean, .flow_latency_max)' "$1" | sort
 }
 
 # Flows of which packets came both ways have two rows.
