@@ -359,8 +359,8 @@ static int run_close(struct run *r)
 	struct translate_ledger total;
 	int stopped, flushed, closed, nacks = 0, keys;
 	struct error nothing, where, probably;
-	const char *reason, *input = r->o.read ? cli_file(r->o.read)
-					       : r->o.live.name;
+	const char *reason,
+		*input = r->o.read ? cli_file(r->o.read) : r->o.live.name;
 	uint64_t lost;
 	bool has_account;
 

@@ -449,6 +449,7 @@ static int run_close(struct run *r)
 		lost = count_unsent(r);
 		out = snk_close(r->out);
 	}
+	cli_stream_end(r->outlets.screen, telemetry_schemas, r->o.rows);
 	ended = outlets_end(&r->outlets);
 	if (!r->o.quiet) {
 		print_ledgers(r);

@@ -20,7 +20,8 @@ enum {
 
 static const char *rows_name(unsigned i)
 {
-	return i < ROWS_KINDS ? rows_kind_name((enum rows_kind)i) : NULL;
+	return i < ROWS_KINDS ? telemetry_schemas[i].name + strlen("int_")
+			      : NULL;
 }
 
 static const char *event_kind_name(unsigned i)

@@ -686,6 +686,7 @@ static int run_close(struct run *r)
 
 	browse_close(r->top);
 	label_control_end(r->c);
+	cli_stream_end(r->rows.screen, label_schema, r->o.rows);
 	ended = run_rows_end(&r->rows);
 	if (!r->o.quiet) {
 		print_ledgers(r);

@@ -402,6 +402,17 @@ struct row_sink *cli_stream(enum row_format fmt)
 	return s;
 }
 
+void cli_stream_end(struct row_sink *s, const struct schema *schemas,
+		    unsigned kinds)
+{
+	struct row_batch none = {0};
+
+	if (!kinds || kinds & (kinds - 1))
+		return;
+	none.schema = &schemas[__builtin_ctz(kinds)];
+	s->put(s, &none); /* flush() tells of an error */
+}
+
 struct rows *cli_rows(enum row_format fmt, const struct schema *s)
 {
 	static bool hooked;

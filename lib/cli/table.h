@@ -26,6 +26,10 @@ void cli_row_end(struct rows *r);
  * of one row. Exits as cli_rows() does. */
 struct row_sink *cli_stream(enum row_format fmt);
 
+/* At its end: if it is for one kind of a set, and no row came, its header. */
+void cli_stream_end(struct row_sink *s, const struct schema *schemas,
+		    unsigned kinds);
+
 /* Writes a cell for people: bytes as KiB and MiB, local times without today's
  * date, a true flag as *. */
 void table_cell(struct outbuf *o, const struct row_batch *b,

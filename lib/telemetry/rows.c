@@ -108,7 +108,7 @@ static const struct row_field snapshot_fields[] = {
 
 #define FIELDS(f) f, sizeof(f) / sizeof((f)[0])
 
-static const struct schema schemas[ROWS_KINDS] = {
+const struct schema telemetry_schemas[ROWS_KINDS] = {
 	[ROWS_EVENT] = {"int_event", FIELDS(event_fields)},
 	[ROWS_VALUE] = {"int_value", FIELDS(value_fields)},
 	[ROWS_FLOW] = {"int_flow", FIELDS(flow_fields)},
@@ -180,11 +180,6 @@ int metric_of(const char *name)
 	return find_name(metrics, METRICS, name);
 }
 
-const char *rows_kind_name(enum rows_kind k)
-{
-	return schemas[k].name + strlen("int_");
-}
-
 int telemetry_rows_open(struct telemetry_rows *rs,
 			const struct telemetry_sinks *s, unsigned batch_rows)
 {
@@ -192,7 +187,7 @@ int telemetry_rows_open(struct telemetry_rows *rs,
 	for (unsigned i = 0; i < ROWS_KINDS; i++) {
 		if (!s->of[i])
 			continue;
-		if (!(rs->of[i] = rows_open(s->of[i], &schemas[i],
+		if (!(rs->of[i] = rows_open(s->of[i], &telemetry_schemas[i],
 					    batch_rows))) {
 			telemetry_rows_close(rs);
 			return -ENOMEM;

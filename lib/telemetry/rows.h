@@ -144,8 +144,7 @@ struct telemetry_sinks {
 	struct row_sink *of[ROWS_KINDS];
 };
 
-/* The measurement without its "int_": "event", "value"... */
-const char *rows_kind_name(enum rows_kind k);
+extern const struct schema telemetry_schemas[ROWS_KINDS];
 
 struct telemetry_rows {
 	struct rows *of[ROWS_KINDS]; /* NULL: that kind has no sink */

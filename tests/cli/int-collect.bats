@@ -142,6 +142,22 @@ by_node() { sort -s -k1,2; }
 	diff want paths
 }
 
+@test "no rows: the header alone, where one kind was asked for" {
+	dta-gen int -q -w int.pcap
+	head -c 24 int.pcap >none.pcap
+	for c in "int-collect -R flow" "int-collect -R hop" "int-label-ctl -R port"; do
+		for f in csv text; do
+			$c -q -r none.pcap -o $f >none
+			[ "$(wc -l <none)" = 1 ]
+		done
+		[ -z "$($c -q -r none.pcap -o ndjson)" ]
+	done
+	int-collect -R flow -q -r none.pcap -o csv >none
+	int-collect -R flow -q -r int.pcap -o csv | head -n 1 | diff none -
+	[ "$(int-collect -R flow -q -r int.pcap -o csv | grep -c ^time,)" = 1 ]
+	[ -z "$(int-collect -R none -q -r none.pcap -o csv)" ]
+}
+
 @test "flows: packets, and the mean of what each node said" {
 	generate md 2.1 --from "$CAPTURE"
 	int-collect -q -r in.pcap -R flow -o ndjson |
