@@ -265,9 +265,14 @@ struct opts options_read(int argc, char **argv)
 				[DIM_VALUE] = 4,
 				[DIM_BITS] = CHECKSUM_BITS}};
 	int n = cli_read(&program, &o, argc, argv);
-	int verb = cli_verb(&program, argv[n]);
 	struct error why;
+	int verb;
 
+	if (argv[n] && !strcmp(argv[n], "keyinc"))
+		cli_refuse("keyinc: plan keywrite for it: its 1 - success is "
+			   "the share of counts that are too high; by how "
+			   "much depends on what is counted: dta-query verify");
+	verb = cli_verb(&program, argv[n]);
 	for (unsigned d = 0; d < DIMS; d++)
 		if (o.text[d] &&
 		    read_range(&o.range[d], o.text[d], &dims[d], &why) < 0)

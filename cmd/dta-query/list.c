@@ -67,7 +67,8 @@ static void parse_lists(struct entries *e)
 		uint64_t id;
 
 		if (!text_u64(&id, o->keys.args[i], t->lists - 1))
-			cli_refuse("list: '%s': table %s has lists 0 to %u",
+			cli_refuse("list: '%s' is not a list's number: table "
+				   "%s has lists 0 to %u",
 				   o->keys.args[i], t->name, t->lists - 1);
 		e->list[e->lists++] = (uint32_t)id;
 	}

@@ -284,6 +284,18 @@ figures() {
 	[[ $stderr == *"548 collectors: a cluster has 256 at most"* ]]
 }
 
+@test "counters: as many are too high as keywrite has no answer for" {
+	local over
+
+	printf '[c]\nkind = keyinc\nkey = flow4\nslots = 8Ki\ncopies = 2\n' >c.ini
+	dta-collect --create -l c.ini -R "$NAME"
+	dta-gen uniform --kind keyinc --flows 4096 --count 20000 -q --truth c.csv -w - |
+		dta-translate -q -r - -R "$NAME"
+	over=$(dta-query verify -q -R "$NAME" --truth c.csv -o ndjson | jq .over/.asked) || :
+	plan keywrite --load 0.5 --copies 2
+	row "(1 - .success - $over | fabs) < 0.03 and .slot_bytes == 8"
+}
+
 @test "what is refused says what would do" {
 	refused "'99' is not a number from 1e-06 to 0.999999999999; a share may be 99%" keywrite --want 99
 	refused "'0' is not a number from 1e-06 to 0.999999999999; a share may be 99%" keywrite --want 0
@@ -301,6 +313,7 @@ figures() {
 	refused --cores cores --cores 0
 	refused "keywrite, postcard, cores or fleet"
 	refused "keywrite, postcard, cores or fleet" append
+	refused "keyinc: plan keywrite for it: its 1 - success is the share of counts that are too high" keyinc --load 1
 	refused "how many switches? add --switches or --arity" fleet --flows 1
 	refused "--arity needs --flows or --history" fleet --arity 4 --rate 1
 	refused "one of --flows and --history" fleet --switches 4 --rate 1 \

@@ -111,10 +111,10 @@ make_region() { # workload, options
 	printf '[a]\nkind = append\nvalue = 4\nentries = 64\nlists = 1\n' >l.ini
 	printf '[b]\nkind = append\nvalue = 4\nentries = 64\nlists = 4\n' >>l.ini
 	dta-collect --create --layout l.ini --region "$NAME"
-	refused "list: '7': table a has lists 0 to 0" \
+	refused "list: '7' is not a list's number: table a has lists 0 to 0" \
 		dta-query list -R "$NAME" -t a 7
 	refused "table b has lists 0 to 3" dta-query list -R "$NAME" -t b 4
-	refused "list: 'x': table b has lists 0 to 3" \
+	refused "list: 'x' is not a list's number: table b has lists 0 to 3" \
 		dta-query list -R "$NAME" x
 }
 
