@@ -523,6 +523,11 @@ static int view_list(struct table_view *v, unsigned *at, struct dta *d,
 {
 	int rc = view_table(v, at, d, t, epoch);
 
+	if (!rc && v->t->kind != TABLE_APPEND)
+		return error_set(&d->error, -EINVAL,
+				 "table %s is %s and has no lists, only append "
+				 "tables do: dta_ask()",
+				 v->t->name, table_kind_name(v->t->kind));
 	if (!rc && list >= v->t->lists)
 		rc = error_set(&d->error, -EINVAL, "table %s has %u lists",
 			       v->t->name, v->t->lists);

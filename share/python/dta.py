@@ -9,14 +9,15 @@
         print(a.key, a.answer, a.text)
     flows.ask(keys).frame()                   # of pandas
     flows.array()["value"]                    # of numpy, over the mapped memory
+    flows.frame()                             # what is in it
     for entry in fabric["events"].list(3):    # what list 3 has; again: what is new
         print(entry.index, entry.text)
     dta.counters()                            # of programs that run
 
 Options of open() are those of dta_set(3): dta.open(snapshot=["a.snap"],
 epoch="2-", policy="unique"). A region stays open as long as anything of it is
-in use: tables, lists, arrays. Threads take turns at what one open() gave; a process
-of its own opens for itself.
+in use: tables, lists, arrays; or to the end of a with statement, but for arrays.
+Threads take turns at what one open() gave; a process of its own opens for itself.
 What fails raises dta.Error, an OSError. numpy and pandas are needed by what
 returns theirs, and by nothing else.
 """
@@ -43,6 +44,10 @@ Entry = namedtuple("Entry", "index value text epoch")
 
 class Error(OSError):
     """What a call of the library says."""
+
+
+class _Dta(ctypes.c_void_p):
+    """A struct dta, which is closed when nothing refers to it any more."""
 
 
 class _Answer(ctypes.Structure):  # struct dta_answer
@@ -112,11 +117,12 @@ class Source:
 
     def __init__(self, **options):
         self._lock = threading.Lock()  # which pickle and copy refuse, too
-        self._d = _lib.dta_new()
-        if not self._d:
+        self._open = _Dta(_lib.dta_new())
+        if not self._open:
             raise MemoryError
-        self._end = weakref.finalize(self, _lib.dta_close, self._d)
-        self._end.atexit = False  # what others do at exit may need an array
+        # Not at exit: what others do then may need an array.
+        weakref.finalize(self._open, _lib.dta_close,
+                         self._open.value).atexit = False
         for name, value in options.items():
             if value is None:
                 continue
@@ -126,6 +132,22 @@ class Source:
         self.tables = [_lib.dta_table_text(_lib.dta_table(self._d, i),
                                            b"name").decode()
                        for i in range(_lib.dta_tables(self._d))]
+
+    def close(self):
+        """Its tables and lists end with it; arrays over its memory stay."""
+        self._open = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    @property
+    def _d(self):
+        if self._open is None:
+            raise Error(errno.EBADF, "closed")
+        return self._open
 
     def _call(self, function, *takes):
         with self._lock:
@@ -167,7 +189,7 @@ class Table:
     key_len, value_len are its numbers; name, kind, key, hash, show its texts."""
 
     def __init__(self, source, t):
-        self.source, self._t = source, t
+        self.source, self._at = source, t
         for name in ("id", "copies", "hops", "units", "lists", "batch", "stride",
                      "length", "heads"):
             setattr(self, name, _lib.dta_table_number(t, name.encode()))
@@ -176,6 +198,10 @@ class Table:
         self._answer_len = _lib.dta_table_number(t, b"answer")
         for name in ("name", "kind", "key", "hash", "show"):
             setattr(self, name, _lib.dta_table_text(t, name.encode()).decode())
+
+    @property
+    def _t(self):
+        return self.source._d and self._at
 
     def key_bytes(self, text):
         room = ctypes.create_string_buffer(self.key_len)
@@ -291,7 +317,7 @@ class Table:
         try:
             memory = (ctypes.c_ubyte * self.length).from_address(
                 self.source._call(_lib.dta_map, self._t, epoch))
-            memory.source = self.source  # stays open as long
+            memory.source = self.source._d  # stays open as long
         except Error:
             memory = bytearray(self.length)  # of a snapshot: a copy
             self.source._call(
@@ -318,6 +344,49 @@ class Table:
         a = numpy.frombuffer(self._bytes(epoch), ">u8", self.lists, self.heads)
         a.flags.writeable = False
         return a
+
+    def frame(self, epoch=0):
+        """A DataFrame of pandas of what is in the table in an epoch (0: the
+        newest): slots, chunks or counters that are not zero, by their numbers,
+        as array(); of lists: what there is now, of all epochs."""
+        pandas = _pandas()
+        if self.lists:
+            return pandas.concat({i: self.list(i).frame() for i in range(
+                self.lists)}, names=["list"]).reset_index("list")
+        a = self.array(epoch)
+        used = a.view("u1").reshape(len(a), -1).any(axis=1).nonzero()[0]
+        return pandas.DataFrame(_columns(a[used])).set_index(used)
+
+
+def _pandas():
+    try:
+        import pandas
+    except ImportError as e:
+        raise ImportError("frame() needs the package pandas (of Debian: "
+                          "python3-pandas)", name="pandas") from e
+    return pandas
+
+
+def _columns(values, lengths=None):
+    """A Series of pandas for each part of an array of values; arrays in it are cut
+    to their lengths."""
+    columns = {}
+    for name in values.dtype.names or ["value"]:
+        column = values[name] if values.dtype.names else values
+        if column.dtype.names:
+            columns.update(_columns(column))
+            continue
+        kind = object
+        if column.ndim > 1:
+            column = [v[:n].tolist() for v, n in zip(
+                column, [None] * len(column) if lengths is None else lengths)]
+        elif column.dtype.kind == "u":
+            column = column.astype(column.dtype.newbyteorder("="))
+            kind = column.dtype.name.replace("u", "U").replace("i", "I")
+        else:
+            column = [v.tobytes() for v in column]
+        columns[name] = _pandas().Series(column, dtype=kind)
+    return columns
 
 
 class Answers:
@@ -369,25 +438,12 @@ class Answers:
     def frame(self):
         """A DataFrame of pandas, a column for each part of the value, which is
         NA where nothing was found."""
-        import pandas
-
-        a, values = self.array(), self.values()
+        pandas, a = _pandas(), self.array()
         columns = {} if self._names is None else {"key": self._names}
         columns["answer"] = pandas.Categorical.from_codes(a["found"], _FOUND)
-        for name in values.dtype.names or ["value"]:
-            column = values[name] if values.dtype.names else values
-            if column.ndim > 1:
-                length = a["hops"] if self.table.kind == "postcard" else (
-                    [column.shape[1]] * len(a))
-                column = [v[:n].tolist() for v, n in zip(column, length)]
-                kind = object
-            elif column.dtype.kind == "u":
-                column = column.astype(column.dtype.newbyteorder("="))
-                kind = column.dtype.name.replace("u", "U").replace("i", "I")
-            else:
-                column, kind = [v.tobytes() for v in column], object
-            columns[name] = pandas.Series(column, dtype=kind).where(
-                a["found"] == 0, pandas.NA)
+        for name, column in _columns(self.values(), a["hops"] if (
+                self.table.kind == "postcard") else None).items():
+            columns[name] = column.where(a["found"] == 0, pandas.NA)
         for name in ("agreed", "matched", "copies", "epoch"):
             columns[name] = a[name]
         return pandas.DataFrame(columns)
@@ -455,3 +511,19 @@ class List:
         blocks = iter(self.read, None)
         return numpy.frombuffer(b"".join(block[2] for block in blocks),
                                 self.table.value_type())
+
+    def frame(self):
+        """The same as a DataFrame of pandas: index, epoch, and a column for each
+        part of an entry."""
+        pandas, size = _pandas(), self.table.value_len
+        import numpy
+
+        blocks = [(first, epoch, data, len(data) // size)
+                  for first, epoch, data in iter(self.read, None)]
+        values = numpy.frombuffer(b"".join(b[2] for b in blocks),
+                                  self.table.value_type())
+        return pandas.DataFrame({
+            "index": numpy.fromiter((i for b in blocks for i in range(
+                b[0], b[0] + b[3])), "u8"),
+            "epoch": numpy.fromiter((b[1] for b in blocks for _ in range(b[3])),
+                                    "u8"), **_columns(values)})
