@@ -485,7 +485,6 @@ same() {
 		0 ('flow', 'switch', 'time_us', 'ip_id', 'length', 'ttl', 'flags', 'hop')
 		True
 		True
-		True ['key', 'answer', 'value']
 		True
 	END
 }
