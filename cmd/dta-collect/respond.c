@@ -244,6 +244,12 @@ static int respond_to_packets(void *ctx, const struct pkt *pkts, int n,
 	struct run *run = ctx;
 	int rc = 0;
 
+	/* What it confirms would be lost, and confirmed for the collector of a
+	 * new region of this name, too. */
+	if (!n && region_removed(run->region))
+		return error_set(err, -ENOENT,
+				 "%s was removed: create it, and start again",
+				 region_path(run->region));
 	report_refused(run, false);
 	/* Cores rest when nothing comes, and for follow_events(). The next
 	 * batch returns their error. */

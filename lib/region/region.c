@@ -185,6 +185,13 @@ int region_claim(struct region *r, uint64_t number)
 			 REGION_LOCKS + number % (INT64_MAX / 2));
 }
 
+bool region_removed(const struct region *r)
+{
+	struct stat st;
+
+	return fstat(r->fd, &st) == 0 && !st.st_nlink;
+}
+
 /* Another process may have the PID by now: its start time differs. */
 bool region_writer_slot_lives(const struct region_writer_slot *s)
 {

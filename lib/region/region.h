@@ -81,6 +81,9 @@ int region_remove(const char *name, struct error *err);
  * which must be open for writing. -EAGAIN: another process holds the number. */
 int region_claim(struct region *r, uint64_t number);
 
+/* Whether the file was removed, by rm instead of region_remove(). */
+bool region_removed(const struct region *r);
+
 const char *region_path(const struct region *r);
 
 /* Calls each() for every region of this machine that a name can open. */

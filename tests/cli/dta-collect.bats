@@ -602,9 +602,14 @@ stalled() { # program argument...
 		kill \$pids
 		wait \$pids
 		[ ! -e no ]
+		begin $NAME v four
+		rm -f /dev/shm/$NAME /dev/hugepages/$NAME
+		wait \$!
+		echo "removed \$?"
 	EOP
 	run -0 --separate-stderr timeout 60 unshare -rn bash in-there
 	dta-collect --remove --region "$NAME-b"
-	[ "$output" = 'status 1' ]
+	[ "$output" = $'status 1\nremoved 1' ]
+	[[ $stderr == *"/$NAME was removed: create it, and start again"* ]]
 	[[ $stderr == *"$NAME: another dta-collect carries out the packets of v into this region: end that one first"* ]]
 }
