@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "values.h"
 #include "cli/cli.h"
 #include "keys.h"
 #include "query/show.h"

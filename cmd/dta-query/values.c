@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "values.h"
+#include "run.h"
 
 #include <string.h>
-
-#include "cli/cli.h"
 
 void values_open(struct values *v, const struct schema *s, unsigned at,
 		 const struct show *as, bool text,
