@@ -18,7 +18,7 @@ struct src_ops {
 	/* From now on packets stay valid until it is closed; false, or NULL:
 	 * they cannot, and src.c copies them. */
 	bool (*hold)(struct src *s);
-	void (*close)(struct src *s);
+	void (*close)(struct src *s); /* NULL: there is nothing to do */
 };
 
 struct src {

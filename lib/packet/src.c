@@ -139,5 +139,6 @@ void src_close(struct src *s)
 	for (unsigned i = 0; s->pool && i < s->pool->n; i++)
 		free(s->pool->copy[i].mem);
 	free(s->pool);
-	s->ops->close(s);
+	if (s->ops->close)
+		s->ops->close(s);
 }

@@ -542,11 +542,6 @@ static uint64_t drops(struct src *src)
 	return c->lost;
 }
 
-static void no_close(struct src *src)
-{
-	(void)src; /* xdp_sink_close() closes it */
-}
-
 struct src *xdp_sink_source(struct xdp_sink *x)
 {
 	return &x->src;
@@ -557,8 +552,8 @@ struct src *xdp_sink_source(struct xdp_sink *x)
 int xdp_sink_open(struct xdp_sink **out, const struct xdp_sink_options *o,
 		  struct error *err)
 {
-	static const struct src_ops ops = {
-		.rx = rx, .drops = drops, .close = no_close};
+	/* xdp_sink_close() closes it. */
+	static const struct src_ops ops = {.rx = rx, .drops = drops};
 	struct xdp_sink *x = calloc(1, sizeof(*x));
 	int rc;
 
