@@ -245,11 +245,6 @@ uint32_t region_header_crc(const struct region_header *h)
 			  sizeof(*h) - rest);
 }
 
-static uint64_t round_up(uint64_t n, uint64_t to)
-{
-	return (n + to - 1) / to * to;
-}
-
 /* What is large begins at a huge page, what is small at an ordinary one. */
 static uint64_t align_of(uint64_t len)
 {
@@ -419,21 +414,21 @@ static int plan_header(struct region_header *h, const struct layout *l,
 			return error_set(err, -EINVAL, "table %.31s: %.400s",
 					 t->name, why.text);
 		t->values_at = t->values ? at : 0;
-		at = round_up(at + t->values * sizeof(uint32_t), 64);
+		at = table_round_up(at + t->values * sizeof(uint32_t), 64);
 	}
 	h->values_at = REGION_HEAD_LEN;
 	h->values_len = at - h->values_at;
 	size = 0;
 	for (unsigned i = 0; i < l->n; i++)
 		size += h->table[i].length;
-	at = h->set_at = round_up(at, align_of(size));
+	at = h->set_at = table_round_up(at, align_of(size));
 	for (unsigned i = 0; i < l->n; i++) {
 		struct table *t = &h->table[i];
 
-		t->offset = round_up(at, align_of(t->length));
+		t->offset = table_round_up(at, align_of(t->length));
 		at = t->offset + t->length;
 	}
-	h->set_len = round_up(at - h->set_at, align_of(size));
+	h->set_len = table_round_up(at - h->set_at, align_of(size));
 	memcpy(h->magic, region_magic, sizeof(h->magic));
 	h->order = REGION_ORDER;
 	h->version = REGION_VERSION;
@@ -505,7 +500,7 @@ static int size_and_map(struct region *r, const struct region_options *o,
 	int rc;
 
 	if (r->huge)
-		r->h.file_size = round_up(r->h.file_size, r->huge);
+		r->h.file_size = table_round_up(r->h.file_size, r->huge);
 	if (fstatfs(r->fd, &s) < 0)
 		return region_fail(r, -errno, err);
 	rc = check_room(r, &s, err);

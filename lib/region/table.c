@@ -71,16 +71,11 @@ static uint32_t pow2_from(uint32_t n)
 	return p;
 }
 
-static uint64_t round_up(uint64_t n, uint64_t to)
-{
-	return (n + to - 1) / to * to;
-}
-
 static uint32_t packed_stride(const struct table *t)
 {
 	uint32_t len = table_unit_len(t);
 
-	return (uint32_t)round_up(len ? len : 1, STRIDE_MIN);
+	return (uint32_t)table_round_up(len ? len : 1, STRIDE_MIN);
 }
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
@@ -307,7 +302,8 @@ int table_finish(struct table *t, struct error *err)
 					    : 0;
 	}
 	if (body_len(t, &body)) {
-		t->heads = t->kind == TABLE_APPEND ? round_up(body, 64) : 0;
+		t->heads = t->kind == TABLE_APPEND ? table_round_up(body, 64)
+						   : 0;
 		t->length = t->kind == TABLE_APPEND
 				    ? t->heads + COUNT_LEN * (uint64_t)t->lists
 				    : body;
