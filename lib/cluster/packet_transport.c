@@ -704,7 +704,8 @@ static void packet_end(struct transport *r)
 	struct members *m = self(r)->m;
 
 	for (unsigned i = 0; i < m->n; i++)
-		m->member[i].transport->end(m->member[i].transport);
+		if (m->member[i].transport->end)
+			m->member[i].transport->end(m->member[i].transport);
 }
 
 static uint64_t packet_head(struct transport *r, unsigned table, uint32_t list)

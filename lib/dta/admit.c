@@ -674,6 +674,7 @@ void translator_begin(struct translator *t)
 int translator_end(struct translator *t)
 {
 	ops_hand_over(t);
-	t->transport->end(t->transport);
+	if (t->transport->end)
+		t->transport->end(t->transport);
 	return t->error;
 }

@@ -253,11 +253,6 @@ size_t local_fetch(struct local_transport *l, const struct op *ops, size_t n,
 	return fetch_ops(l, ops, n, old, PREFETCH_ON);
 }
 
-const uint8_t *local_mem(const struct local_transport *l, unsigned table)
-{
-	return l->mem[table];
-}
-
 /* One operation that no loop takes. */
 static int exec_one(struct local_transport *l, const struct op *op)
 {

@@ -33,7 +33,4 @@ void local_close(struct local_transport *l); /* NULL is fine */
 size_t local_fetch(struct local_transport *l, const struct op *ops, size_t n,
 		   uint64_t *old);
 
-/* A table's address, between begin() and end(). */
-const uint8_t *local_mem(const struct local_transport *l, unsigned table);
-
 #endif

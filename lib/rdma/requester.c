@@ -57,12 +57,6 @@ int request_window_open(struct request_window *w, uint64_t size, size_t payload)
 	return w->mem ? 0 : -ENOMEM;
 }
 
-void request_window_close(struct request_window *w)
-{
-	free(w->mem);
-	w->mem = NULL;
-}
-
 static inline bool request_window_is_full(const struct request_window *w)
 {
 	return w->snd.end - w->snd.una > w->mask;

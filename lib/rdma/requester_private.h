@@ -49,8 +49,7 @@ request_window_at(const struct request_window *w, uint64_t i)
 
 /* size: a power of 2; payload: bytes of the longest request. 0 or -ENOMEM. */
 int request_window_open(struct request_window *w, uint64_t size,
-			size_t payload);
-void request_window_close(struct request_window *w);
+			size_t payload); /* the caller frees mem */
 
 /* Drops atomic operations that were sent, which must not be executed twice; the
  * rest moves up and counts as not sent. Returns how many are dropped. */

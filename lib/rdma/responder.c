@@ -674,9 +674,8 @@ static void qp_rx(struct responder *p, struct responder_qp *q,
 	p->nops++;
 	if (v.answer == REPLY_ATOMIC)
 		op->immediate = number;
-	if (p->prefetch)
-		prefetch_lines(local_mem(p->local, op->table) + op->offset,
-			       op->length);
+	if (p->mem)
+		prefetch_lines(p->mem[op->table] + op->offset, op->length);
 }
 
 int responder_exec(struct responder *p, const struct op *op, size_t n,
@@ -748,7 +747,7 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 				qp_rx(p, p->qps[i], &p->decoded[i],
 				      pkts[at + i].ts_ns);
 		/* Those of the last ROCE_BATCH: their lines have arrived. */
-		if (p->prefetch)
+		if (p->mem)
 			rc = exec_pending(p, prefetched);
 		prefetched = p->nops;
 	}
@@ -844,7 +843,7 @@ int responder_open(struct responder **out, struct region *r,
 		return rc;
 	}
 	p->region = r;
-	p->prefetch = local_transport(p->local)->mem != NULL;
+	p->mem = local_transport(p->local)->mem;
 	p->answers = answers;
 	p->o = *o;
 	p->s->receives = o->receives;

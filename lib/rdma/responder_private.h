@@ -163,7 +163,7 @@ struct responder {
 	uint64_t qp_version; /* of the queue pairs that headers points at */
 	struct header_cache headers;
 	/* Operations of a batch (one core). */
-	bool prefetch; /* their lines (region/memory.h) */
+	uint8_t *const *mem; /* to prefetch their lines; NULL (op.h) */
 	unsigned nops, carried_out;
 	struct op op[PKT_BATCH];
 	/* The packets last screened, and the queue pair of each valid one. */

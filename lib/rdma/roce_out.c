@@ -314,11 +314,6 @@ static uint64_t roce_begin(struct transport *transport)
 	return o->generation;
 }
 
-static void roce_end(struct transport *transport)
-{
-	(void)transport;
-}
-
 static uint64_t roce_head(struct transport *transport, unsigned table,
 			  uint32_t list)
 {
@@ -350,7 +345,6 @@ int roce_out_open(struct roce_out **out, const struct ticket *t,
 	o->transport = (struct transport){
 		.begin = roce_begin,
 		.exec = roce_exec,
-		.end = roce_end,
 		.head = roce_head,
 		.busy = roce_busy,
 		.stamped = true,
@@ -744,7 +738,7 @@ void roce_out_close(struct roce_out *o)
 		return;
 	for (unsigned i = 0; i < TABLE_MAX; i++) {
 		free(o->heads[i]);
-		request_window_close(&o->qp[i].q.w);
+		free(o->qp[i].q.w.mem);
 	}
 	free(o);
 }

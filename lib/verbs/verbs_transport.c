@@ -256,11 +256,6 @@ static int verbs_exec(struct transport *transport, const struct op *ops,
 	return 0;
 }
 
-static void verbs_end(struct transport *transport)
-{
-	(void)transport;
-}
-
 static uint64_t verbs_head(struct transport *transport, unsigned table,
 			   uint32_t list)
 {
@@ -345,7 +340,6 @@ int verbs_transport_open(struct transport **out, const char *address,
 	v->transport = (struct transport){
 		.begin = verbs_begin,
 		.exec = verbs_exec,
-		.end = verbs_end,
 		.head = verbs_head,
 		.name = v->address,
 		.table = v->ticket.table,

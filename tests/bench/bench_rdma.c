@@ -132,7 +132,8 @@ static double run(struct transport *transport, uint16_t table, uint64_t seed)
 		transport->begin(transport);
 		if (transport->exec(transport, b.op, BATCH, 0) < 0)
 			exit(1);
-		transport->end(transport);
+		if (transport->end)
+			transport->end(transport);
 		all += bench_now() - t;
 	}
 	return all;

@@ -59,7 +59,6 @@ static void some_ops(struct roce_out *o, uint8_t what)
 	}
 	transport->begin(transport);
 	must(transport->exec(transport, ops, OPS, 0) == 0);
-	transport->end(transport);
 }
 
 static void hear(struct roce_out *o, const uint8_t *frame, size_t len)

@@ -68,7 +68,6 @@ static inline void run(struct transport *transport, const struct op *op,
 {
 	transport->begin(transport);
 	TEST(transport->exec(transport, op, n, 1000) == 0);
-	transport->end(transport);
 }
 
 #endif

@@ -187,7 +187,6 @@ static inline void some_ops(unsigned n)
 	}
 	transport->begin(transport);
 	TEST(transport->exec(transport, ops, n, 1000) == 0);
-	transport->end(transport);
 }
 
 static inline void settle(void)

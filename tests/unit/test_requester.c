@@ -356,7 +356,6 @@ static void test_ticket_within(void)
 	transport = roce_out_transport(o);
 	transport->begin(transport);
 	TEST(transport->exec(transport, &op, 1, 1000) == 0);
-	transport->end(transport);
 	settle();
 	TEST(!at);
 	TEST(roce_out_ledger(o, false).acked == PIECES);

@@ -42,7 +42,6 @@ static void send_ops(unsigned table, unsigned n)
 			last[at] = data;
 		TEST(transport->exec(transport, &op, 1, 1000) == 0);
 	}
-	transport->end(transport);
 }
 
 static struct pkt keep(const struct pkt *p, uint8_t *room)

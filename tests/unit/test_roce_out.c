@@ -134,7 +134,6 @@ static void check_verbs(const struct ticket *t)
 	ops[1].immediate = ops[3].immediate = 0x00010203;
 	TEST(k.transport->begin(k.transport) == t->epoch);
 	TEST(k.transport->exec(k.transport, ops, 6, 12345678901) == 0);
-	k.transport->end(k.transport);
 	if (!TEST(close_out(&k) == 6))
 		return;
 	for (unsigned i = 0; i < 6; i++)
@@ -422,7 +421,6 @@ static void test_there_and_back(bool answers)
 	}
 	transport->begin(transport);
 	TEST(transport->exec(transport, ops, 1500, 0) == 0);
-	transport->end(transport);
 	TEST(k.transport->exec(k.transport, ops, 1500, 0) == 0);
 	n = close_out(&k);
 	TEST(responder_open(&p, g.region, &g.t, answers ? g.answers : NULL,

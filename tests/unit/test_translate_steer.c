@@ -93,7 +93,8 @@ static void fan_end(struct transport *r)
 	struct fan *f = (struct fan *)r;
 
 	for (unsigned c = 0; c < COLLECTORS; c++)
-		f->to[c]->end(f->to[c]);
+		if (f->to[c]->end)
+			f->to[c]->end(f->to[c]);
 }
 
 static uint64_t fan_head(struct transport *r, unsigned table, uint32_t list)

@@ -142,7 +142,6 @@ static void test_heads(void)
 	count_goes(transport, OP_WRITE, 0, 1, 74);
 	count_goes(transport, OP_WRITE, 1, 2, 11);
 	count_goes(transport, OP_WRITE_IMM, 1, 2, 13);
-	transport->end(transport);
 	TEST(executed == 3);
 	reaped = 0;
 	TEST(transport->account(transport, &(struct transport_account){0}));
@@ -154,7 +153,6 @@ static void test_heads(void)
 	TEST(transport->begin(transport) != generation);
 	TEST(transport->head(transport, 0, 1) == 72);
 	TEST(transport->head(transport, 1, 2) == 13);
-	transport->end(transport);
 	transport->close(transport);
 }
 
