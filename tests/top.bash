@@ -31,7 +31,8 @@ fake() {
 		roles = ["in", "done", "loss", "harmless", "note"]
 		head = struct.pack("=8sIIIIQ32s32s256s256s256s160x", b"DTALEDG\n",
 		    0x01020304, 2, 16384, pid, start, program.encode(), b"9.9",
-		    region.encode(), b"in", b"out")
+		    region.encode(), b"in",
+		    os.environ.get("OUTPUT", "out").encode())
 		assert len(head) == 1024
 		f = os.open(name + ".new", os.O_RDWR | os.O_CREAT, 0o640)
 		fcntl.flock(f, fcntl.LOCK_EX)

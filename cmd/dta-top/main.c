@@ -424,15 +424,17 @@ put_wrong(struct rows *rows, const struct program *p, const char *name,
 	return 1;
 }
 
-/* Whether a program that lives does what a dead one did. */
+/* Whether a program was started since that does what a dead one did. */
 static bool is_replaced(const struct watch *w, const struct program *dead)
 {
 	const struct ledger_page *was = &dead->page;
 
 	for (const struct program *p = w->programs; p; p = p->next)
-		if (!p->dead && !strcmp(p->page.program, was->program) &&
+		if (!p->dead && p->page.start > was->start &&
+		    !strcmp(p->page.program, was->program) &&
 		    !strcmp(p->page.region, was->region) &&
-		    !strcmp(p->page.input, was->input))
+		    !strcmp(p->page.input, was->input) &&
+		    !strcmp(p->page.output, was->output))
 			return true;
 	return false;
 }

@@ -177,6 +177,25 @@ teardown() {
 	[[ $stderr == "dta-top: $NAME-a: nobody who shows a page writes it" ]]
 }
 
+@test "--check: an older program, or one of another output, replaces no dead one" {
+	local dead
+
+	fake dta-fake "$NAME" s:got:in:1
+	wait_for sees programs 'length == 1'
+	fake dta-fake "$NAME" s:got:in:1
+	dead=${BG_PIDS[-1]}
+	wait_for sees programs 'length == 2'
+	kill -KILL "$dead"
+	wait "$dead" || :
+	OUTPUT=else fake dta-fake "$NAME" s:got:in:1
+	wait_for sees programs 'map(select(.dead == null)) | length == 2'
+	run -1 dta-top --check --every 300ms
+	[[ $output =~ ^"dta-fake $dead $NAME: ended "[0-9]+" s ago, killed"$ ]]
+	fake dta-fake "$NAME" s:got:in:1
+	wait_for sees programs 'map(select(.dead == null)) | length == 3'
+	run -0 dta-top --check --every 300ms
+}
+
 @test "how a program ended: by its signal, or killed; and what waited then" {
 	local signal pid how status signals="ABRT FPE QUIT PIPE KILL"
 
