@@ -70,7 +70,9 @@ static void read_host(const char *host)
 	snprintf(command, sizeof(command),
 		 "%s%s dta-top --once -t counters --sort pid --every 300ms "
 		 "-o csv%s",
-		 *host ? "ssh -no BatchMode=yes -o ConnectTimeout=10 " : "",
+		 *host ? "ssh -no BatchMode=yes -o ConnectTimeout=10 "
+			 "-o ServerAliveInterval=5 "
+		       : "",
 		 host, *host ? "" : " 2>/dev/null");
 	if (!(f = popen(command, "r")))
 		cli_fail("out of memory");
@@ -88,9 +90,11 @@ static void read_host(const char *host)
 	}
 	free(line);
 	status = pclose(f);
-	if (status && WEXITSTATUS(status) != CLI_NOTHING)
+	status = WIFEXITED(status) ? WEXITSTATUS(status)
+				   : 128 + WTERMSIG(status);
+	if (status && status != CLI_NOTHING && !cli_stop)
 		cli_warn("%s: its counters cannot be read: exit status %d",
-			 *host ? host : "dta-top", WEXITSTATUS(status));
+			 *host ? host : "dta-top", status);
 }
 
 /* One end of a link: the interface of the only such program, or `other'. */
@@ -114,9 +118,10 @@ static void tell_loss(const struct counter *c, const char *name)
 	const char *from = name, *to = NULL;
 	uint64_t lost = c->value;
 
-	if (is(c, STAGE, "resend") || is(c, COUNTER, "resyncing") ||
+	if (is(c, COUNTER, "resyncing") ||
+	    (is(c, STAGE, "send") && find(NULL, COUNTER, "lost_reports")) ||
 	    (is(c, STAGE, "translate") && is(c, COUNTER, "out_of_order")) ||
-	    (is(c, STAGE, "responder") && find(NULL, STAGE, "requester")))
+	    (is(c, STAGE, "responder") && find(NULL, COUNTER, "acked")))
 		return;
 	if (is(c, STAGE, "arrival")) {
 		from = end_of("dta-gen", OUTPUT, "the reporters");
@@ -174,7 +179,7 @@ void tell_way(const struct opts *o)
 	snprintf(elsewhere, sizeof(elsewhere), "%.255s:%.255s", name,
 		 region ? region : "");
 	read_host("");
-	for (unsigned i = 0; i < o->hosts; i++)
+	for (unsigned i = 0; i < o->hosts && !cli_stop; i++)
 		read_host(o->host[i]);
 	for (const struct counter *c = counters; c < counters + n; c++) {
 		snprintf(name, sizeof(name), "%s %s%s%s", c->column[PROGRAM],

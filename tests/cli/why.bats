@@ -161,15 +161,48 @@ likely() { [[ ${stderr_lines[-1]} == *": most likely: $1"* ]]; }
 	done
 	# What the kernel dropped is missing, and lost in one place.
 	fake dta-translate "$NAME" translate:received:in:1 \
-		arrival:missing:loss:10 interface:kernel_drops:loss:1
+		arrival:missing:loss:10 interface:kernel_drops:loss:1 requester:uc:done:1
 	wait_for sees counters 'any(.counter == "missing" and .value > 0)'
 	why '10.9.9.9:1>10.9.9.8:2/tcp'
 	[[ $stderr == *" in dta-translate ${BG_PIDS[-1]}: kernel_drops"* &&
 		$stderr != *between* ]]
 	why -q '10.9.9.9:1>10.9.9.8:2/tcp'
 	[ -z "$stderr" ]
+	# What a requester that is answered sends again is not lost.
+	fake dta-collect "$NAME" responder:bad_icrc:loss:1
+	fake dta-gen "" send:lost:loss:1
+	wait_for sees counters 'any(.counter == "lost" and .value > 0)'
+	why '10.9.9.9:1>10.9.9.8:2/tcp'
+	[[ $stderr == *" in dta-collect ${BG_PIDS[-2]}: bad_icrc"* &&
+		$stderr == *" in dta-gen ${BG_PIDS[-1]}: lost"* ]]
+	# nor twice, what reporters and translators give up
+	fake dta-translate "" requester:acked:done:1 arrival:lost_reports:loss:1
+	wait_for sees counters 'any(.counter == "acked" and .value > 0)'
+	why '10.9.9.9:1>10.9.9.8:2/tcp'
+	[[ $stderr == *": lost_reports"* && $stderr != *bad_icrc* &&
+		$stderr != *": lost"[^_]* ]]
 	for host in 'a;b' -oProxyCommand=x ''; do
 		run -2 --separate-stderr dta-query why -R "$NAME" --ssh "$host" 1
 		[[ $stderr == *"--ssh: '$host' is no plain name"* ]]
 	done
+}
+
+@test "the way: an ssh that a signal ends; a signal ends all" {
+	local pid
+
+	make keywrite 1Ki 1
+	PATH=$PWD:$PATH
+	printf '#!/bin/sh\nkill -KILL $$\n' >ssh
+	chmod +x ssh
+	why --ssh a '10.9.9.9:1>10.9.9.8:2/tcp'
+	[[ $stderr == *"a: its counters cannot be read: exit status 137"* ]]
+	printf '#!/bin/sh\necho "$*" >>asked\nsleep 2\n' >ssh
+	dta-query why -R "$NAME" --ssh a --ssh b --ssh c \
+		'10.9.9.9:1>10.9.9.8:2/tcp' >/dev/null 2>err 3>&- &
+	pid=$!
+	wait_for test -s asked
+	kill "$pid"
+	wait "$pid" || :
+	[ "$(grep -c . asked)" = 1 ]
+	run -1 grep -e 'a: ' -e 'b: ' -e 'c: ' err
 }
