@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -49,13 +49,13 @@ static const struct counter *find(const struct counter *a, enum column i,
 /* Whether its program writes the region, or names none, as reporters do. */
 static bool is_on_way(const struct counter *c)
 {
-	const char *name = c->column[REGION], *slash = strrchr(name, '/');
+	const char *name = c->column[REGION];
 
 	if (!*name)
 		return is(c, PROGRAM, "dta-gen") ||
 		       is(c, PROGRAM, "dta-translate");
 	return !region || !strcmp(name, elsewhere) ||
-	       !strcmp(slash ? slash + 1 : name, region);
+	       !strcmp(basename(name), region);
 }
 
 /* Reads dta-top's rows; the first one is their head. */
@@ -167,14 +167,12 @@ static void tell_program(const struct counter *c, const char *name)
 
 void tell_way(const struct opts *o)
 {
-	const char *slash;
 	char name[512];
 
 	region = o->from.region;
 	if (o->quiet || (!region && !o->from.cluster && !o->hosts))
 		return;
-	slash = region ? strrchr(region, '/') : NULL;
-	region = slash ? slash + 1 : region;
+	region = region ? basename(region) : NULL;
 	gethostname(name, sizeof(name) / 2);
 	snprintf(elsewhere, sizeof(elsewhere), "%.255s:%.255s", name,
 		 region ? region : "");

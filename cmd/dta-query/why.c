@@ -203,10 +203,7 @@ static enum query_answer ask_one(struct explainer *e,
 				 const struct query_target *t,
 				 const uint8_t *key, struct query_reply *r)
 {
-	const uint8_t *keys[] = {key};
-	struct query_reply *replies[] = {r};
-
-	query_ask_keys(&e->ask, t, keys, 1, replies);
+	query_ask_keys(&e->ask, t, &key, 1, &r);
 	sources_check(e->p);
 	return r->answer;
 }

@@ -516,8 +516,7 @@ int64_t dta_ask(struct dta *d, const struct dta_table *table, const void *keys,
 
 /* --- lists ---------------------------------------------------------------- */
 
-/* A list in an epoch (0: the newest); *at: which one of sources. 0 or -errno.
- */
+/* A list in an epoch (0: the newest); *at: which of the sources. 0 or -errno */
 static int view_list(struct table_view *v, unsigned *at, struct dta *d,
 		     const struct dta_table *t, uint64_t epoch, uint32_t list)
 {
@@ -534,8 +533,7 @@ static int view_list(struct table_view *v, unsigned *at, struct dta *d,
 	return rc;
 }
 
-/* After a list was looked at: rc of that, and whether it was there meanwhile.
- */
+/* After a look at a list: rc of that, and whether it was there meanwhile. */
 static int check_list(struct dta *d, const struct table_view *v, unsigned at,
 		      uint32_t list, int rc)
 {

@@ -13,9 +13,7 @@ static const struct row_field flow_columns[] = {
 	{"dport", ROW_U64, 5}, {"proto", ROW_STR, 5},
 };
 
-enum {
-	FLOW_COLUMNS = sizeof(flow_columns) / sizeof(flow_columns[0]),
-};
+enum { FLOW_COLUMNS = sizeof(flow_columns) / sizeof(flow_columns[0]) };
 
 struct row_styled {
 	struct row_styled *next;
@@ -44,8 +42,7 @@ static struct row_styled *style_schema(const struct schema *from)
 		memcpy(to, n > 1 ? flow_columns : f, n * sizeof(*f));
 		if (row_style.iso_time && f->type == ROW_TIME) {
 			to->type = ROW_STR;
-			to->width = sizeof("2026-11-29T02:39:38.123456789Z") -
-				    1;
+			to->width = 30; /* 2026-11-29T02:39:38.123456789Z */
 		}
 		d->to.n += n;
 	}
