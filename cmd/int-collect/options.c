@@ -18,29 +18,6 @@ enum {
 	SPOOL_MIN = 1000000, /* bytes */
 };
 
-static const char *rows_name(unsigned i)
-{
-	return i < ROWS_KINDS ? telemetry_schemas[i].name + strlen("int_")
-			      : NULL;
-}
-
-static const char *event_kind_name(unsigned i)
-{
-	return i < EVENTS ? event_name((enum telemetry_event_kind)i) : NULL;
-}
-
-static int read_rows(void *opts, const char *text, struct error *why)
-{
-	return cli_read_set(&((struct opts *)opts)->rows, text, rows_name,
-			    (1U << ROWS_KINDS) - 1, why);
-}
-
-static int read_events(void *opts, const char *text, struct error *why)
-{
-	return cli_read_set(&((struct opts *)opts)->events, text,
-			    event_kind_name, EVENTS_ALL, why);
-}
-
 static int add_threshold(void *opts, const char *text, struct error *why)
 {
 	struct opts *o = opts;
@@ -106,10 +83,10 @@ static const struct cli_option options[] = {
 	{'R', "rows", "LIST",
 	 "rows on stdout: event,value (default; of csv: event), flow, hop, "
 	 "distribution, bin, snapshot; all, none",
-	 CLI_CALL, .read = read_rows},
+	 CLI_SET, AT(rows), .words = rows_kind_names},
 	{'e', "events", "LIST",
-	 "events to make rows of: new_key, change, rise... (all)", CLI_CALL,
-	 .read = read_events},
+	 "events to make rows of: new_key, change, rise... (all)", CLI_SET,
+	 AT(events), .words = event_names},
 	{'t', "threshold", "METRIC[@NODE]=CHANGE[,HIGH[,LOW]]|FILE",
 	 "what is an event: off, a number, 50us; or a file of such lines, "
 	 "read again on SIGHUP",

@@ -55,22 +55,11 @@ struct run_options {
 
 #define AT(field) CLI_AT(struct run_options, field)
 
-static const char *const kinds[LABEL_ROWS] = {
+static const char *const kinds[LABEL_ROWS + 1] = {
 	[LABEL_ROWS_INTERVAL] = "interval", [LABEL_ROWS_DECISION] = "decision",
 	[LABEL_ROWS_SILENCE] = "silence",   [LABEL_ROWS_PORT] = "port",
 	[LABEL_ROWS_HOP] = "hop",
 };
-
-static const char *kind_name(unsigned i)
-{
-	return i < LABEL_ROWS ? kinds[i] : NULL;
-}
-
-static int read_rows(void *opts, const char *text, struct error *why)
-{
-	return cli_read_set(&((struct run_options *)opts)->rows, text,
-			    kind_name, (1U << LABEL_ROWS) - 1, why);
-}
 
 /* Reads "7" or "7-9"; returns what follows, or NULL if it is neither. */
 static const char *read_range(struct label_range *out, const char *text)
@@ -129,7 +118,7 @@ static const struct cli_option options[] = {
 	 "rows on stdout: interval,decision,silence (default; of csv: "
 	 "interval), "
 	 "port, hop; all, none",
-	 CLI_CALL, .read = read_rows},
+	 CLI_SET, AT(rows), .words = kinds},
 	{'T', "telemetry", "TIME",
 	 "telemetry interval: coverage is of each (100ms)", CLI_TIME,
 	 AT(control.interval_ns), .min = 1000},

@@ -92,6 +92,36 @@ static int read_word(const char *const *words, const char *text, uint64_t min,
 	return words[i] ? 0 : no_such_word(words, text, why);
 }
 
+/* "a,b", "none" or "all": a bit for each word. */
+static int read_set(const char *const *words, const char *text, uint64_t *set,
+		    struct error *why)
+{
+	char buf[256], names[256] = "", *rest = buf, *name;
+	size_t len = 0;
+	unsigned n, i;
+
+	for (n = 0; words[n] && len < sizeof(names); n++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len,
+					"%s, ", words[n]);
+	*set = !strcmp(text, "all") ? (UINT64_C(1) << n) - 1 : 0;
+	if (*set || !strcmp(text, "none"))
+		return 0;
+	if (strlen(text) >= sizeof(buf))
+		return error_set(why, -EINVAL, "is too long");
+	memcpy(buf, text, strlen(text) + 1);
+	while ((name = strsep(&rest, ","))) {
+		for (i = 0; i < n && strcmp(name, words[i]) != 0;)
+			i++;
+		if (i == n)
+			return error_set(why, -EINVAL,
+					 "names '%s', which is none of "
+					 "%sall, none",
+					 name, names);
+		*set |= UINT64_C(1) << i;
+	}
+	return 0;
+}
+
 /* Reads a value of a type that is stored as a whole number. */
 static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
 		      struct error *why)
@@ -127,6 +157,8 @@ static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
 					     (double)max / 1e9);
 	case CLI_WORD:
 		return read_word(o->words, text, o->min, v, why);
+	case CLI_SET:
+		return read_set(o->words, text, v, why);
 	default:
 		return read_word(row_format_names, text, 0, v, why);
 	}
@@ -191,37 +223,6 @@ uint64_t cli_u64(const char *what, const char *text, uint64_t min, uint64_t max)
 	if (read_number(text, min, max, &v, &why) < 0)
 		cli_refuse("%s: '%s' %s", what, text, why.text);
 	return v;
-}
-
-int cli_read_set(unsigned *set, const char *text, const char *(*of)(unsigned),
-		 unsigned all, struct error *why)
-{
-	char buf[256], names[256] = "", *rest = buf, *name;
-	unsigned found = 0, i;
-	size_t len = 0;
-
-	if (!text || !strcmp(text, "all") || !strcmp(text, "none")) {
-		*set = text && text[0] == 'n' ? 0 : all;
-		return 0;
-	}
-	if (strlen(text) >= sizeof(buf))
-		return error_set(why, -EINVAL, "is too long");
-	memcpy(buf, text, strlen(text) + 1);
-	for (i = 0; of(i) && len < sizeof(names); i++)
-		len += (size_t)snprintf(names + len, sizeof(names) - len,
-					"%s, ", of(i));
-	while ((name = strsep(&rest, ","))) {
-		for (i = 0; of(i) && strcmp(name, of(i)) != 0;)
-			i++;
-		if (!of(i))
-			return error_set(why, -EINVAL,
-					 "names '%s', which is none of "
-					 "%sall, none",
-					 name, names);
-		found |= 1U << i;
-	}
-	*set = found;
-	return 0;
 }
 
 void cli_check_csv_kinds(unsigned kinds)

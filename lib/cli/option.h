@@ -26,6 +26,8 @@ enum cli_type {
 	CLI_F64,    /* double, from low to high; if high is 1, also as 99% */
 	CLI_TIME,   /* uint64_t, ns: 250us, 100ms, 5s, 1m, 2h, 1d; 5 is 5s */
 	CLI_WORD,   /* one of words: a whole number, min + its index */
+	CLI_SET,    /* some of words, with commas between, all or none: a bit
+		     * for each, in a whole number */
 	CLI_FORMAT, /* enum row_format */
 	CLI_CALL,   /* whatever read() stores */
 };
@@ -126,11 +128,6 @@ const char *cli_option_text(const struct cli *c, const char *name);
  * live as long as *opts. */
 int cli_set(const struct cli_option *o, void *opts, const char *text,
 	    struct error *why);
-/* Reads a set of names, for a read(): "a,b", "none" or "all"; NULL: all. *set
- * has a bit for each name; of(i) is the name of bit i, or NULL after the last.
- * 0, or -EINVAL and why. */
-int cli_read_set(unsigned *set, const char *text, const char *(*of)(unsigned),
-		 unsigned all, struct error *why);
 /* For CSV on stdout: exits with 2 if the set has several kinds of rows. */
 void cli_check_csv_kinds(unsigned kinds);
 

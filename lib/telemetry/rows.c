@@ -126,7 +126,11 @@ const struct telemetry_event telemetry_event_none = {.metric = -1,
 						     .hw_id = -1,
 						     .ingress = ID_UNKNOWN};
 
-static const char *const kinds[EVENTS] = {
+const char *const rows_kind_names[ROWS_KINDS + 1] = {
+	"event", "value", "flow", "hop", "distribution", "bin", "snapshot",
+};
+
+const char *const event_names[EVENTS + 1] = {
 	[EVENT_NEW_KEY] = "new_key",
 	[EVENT_CHANGE] = "change",
 	[EVENT_RISE] = "rise",
@@ -160,14 +164,9 @@ static int find_name(const char *const *names, int n, const char *name)
 	return -1;
 }
 
-const char *event_name(enum telemetry_event_kind k)
-{
-	return kinds[k];
-}
-
 int event_of(const char *name)
 {
-	return find_name(kinds, EVENTS, name);
+	return find_name(event_names, EVENTS, name);
 }
 
 const char *metric_name(enum metric m)
@@ -274,7 +273,7 @@ void telemetry_row_event(struct telemetry_rows *rs,
 	if (!r)
 		return;
 	row_time(r, i++, (int64_t)event->ts_ns);
-	row_str(r, i++, event_name((enum telemetry_event_kind)event->kind));
+	row_str(r, i++, event_names[event->kind]);
 	i = set_metric_key(r, i, event);
 	set_value(r, i++, event->hw_id >= 0, (uint64_t)event->hw_id);
 	row_batch_flow(&r->b, i++, event->key, event->key_len);

@@ -124,8 +124,8 @@ enum telemetry_event_kind {
 	EVENTS_ALL = (1 << EVENTS) - 1, /* as a set: 1 << each */
 };
 
-const char *event_name(enum telemetry_event_kind k);
-int event_of(const char *name); /* -1: none */
+extern const char *const event_names[EVENTS + 1]; /* ends with NULL */
+int event_of(const char *name);			  /* -1: none */
 
 /* The measurements. */
 enum rows_kind {
@@ -145,6 +145,8 @@ struct telemetry_sinks {
 };
 
 extern const struct schema telemetry_schemas[ROWS_KINDS];
+/* The measurements without their "int_"; ends with NULL. */
+extern const char *const rows_kind_names[ROWS_KINDS + 1];
 
 struct telemetry_rows {
 	struct rows *of[ROWS_KINDS]; /* NULL: that kind has no sink */
