@@ -2,21 +2,9 @@
 /* options.c - dta-translate's command line. */
 #include "run.h"
 
-#include <errno.h>
-
 #include "rdma/roce_out.h"
 
 #define AT(field) CLI_AT(struct opts, field)
-
-static int add_setting(void *opts, const char *text, struct error *err)
-{
-	struct opts *o = opts;
-
-	if (o->settings == SETTINGS_MAX)
-		return error_set(err, -E2BIG, "is one above %d", SETTINGS_MAX);
-	o->setting[o->settings++] = text;
-	return 0;
-}
 
 static const struct cli_option options[] = {
 	{'r', "read", "FILE", "the capture with the reports (- is stdin)",
@@ -52,7 +40,7 @@ static const struct cli_option options[] = {
 	 "reports besides DTA/1: dta1 (none), dta0a or dta0b", CLI_WORD,
 	 AT(dta), .words = dta_format_names},
 	{'t', "table", "TABLE:FIELD=VALUE",
-	 "change a table's setting for this run", CLI_CALL, .read = add_setting,
+	 "change a table's setting for this run", CLI_STRS, AT(setting),
 	 .was = "-T"},
 	{0, "ack-every", "N",
 	 "ask for an ACK with every N-th packet (default 0: never, with a "

@@ -28,9 +28,8 @@ struct opts {
 	struct cli_live live; /* -i and what goes with it */
 	const char *verbs;    /* ADDRESS[:PORT] of a collector */
 	const char *to;	      /* the interface of RoCEv2 packets, or NULL */
-	const char *setting[SETTINGS_MAX]; /* of -T, in order */
-	unsigned settings;
-	uint64_t op_rate; /* 0: no limit, the default */
+	const char *setting[SETTINGS_MAX + 1]; /* of -t, in order */
+	uint64_t op_rate;		       /* 0: no limit, the default */
 	unsigned ack_every, window;
 	unsigned cores;
 	const char *answers; /* a capture of them, or NULL */

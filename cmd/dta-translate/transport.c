@@ -155,6 +155,6 @@ void run_open_transport(struct run *r, void (*turn)(void *run))
 		cli_fail("%s", err.text);
 	r->tables = r->transport->tables;
 	memcpy(r->table, r->transport->table, r->tables * sizeof(*r->table));
-	for (unsigned i = 0; i < o->settings; i++)
+	for (unsigned i = 0; o->setting[i]; i++)
 		apply_setting(r->table, r->transport->tables, o->setting[i]);
 }

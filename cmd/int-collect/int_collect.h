@@ -32,8 +32,7 @@ struct opts {
 	const char *thresholds; /* a file */
 	uint64_t flows, flow_idle_ns;
 	uint64_t push_ns;
-	const char *export[DATABASES_MAX];
-	unsigned n_exports;
+	const char *export[DATABASES_MAX + 1];
 	const char *spool, *dta, *svg;
 	uint64_t spool_size, queue; /* bytes */
 	uint64_t end_ns;	    /* how long the end waits for databases */

@@ -95,7 +95,7 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 
 	cli_no_exec(); /* databases have threads of their own */
 	out->databases.hold = o->read && !o->drop;
-	for (unsigned i = 0; i < o->n_exports; i++)
+	for (unsigned i = 0; o->export[i]; i++)
 		databases_add(&out->databases, "--export", o->export[i], &eo);
 	out->dta_name = o->dta;
 	if (o->dta && dta_open(&out->dta, o->dta, &err) < 0)

@@ -35,16 +35,6 @@ static int add_threshold(void *opts, const char *text, struct error *why)
 	return 0;
 }
 
-static int add_export(void *opts, const char *text, struct error *why)
-{
-	struct opts *o = opts;
-
-	if (o->n_exports == DATABASES_MAX)
-		return error_set(why, -E2BIG, "is one above %d", DATABASES_MAX);
-	o->export[o->n_exports++] = text;
-	return 0;
-}
-
 /* DIR[,BYTES] */
 static int read_spool(void *opts, const char *text, struct error *why)
 {
@@ -101,7 +91,7 @@ static const struct cli_option options[] = {
 	{'x', "export", "URL",
 	 "rows go there, too: influx:, clickhouse:, redis:, kafka:, "
 	 "prometheus:, file:",
-	 CLI_CALL, .read = add_export},
+	 CLI_STRS, AT(export)},
 	{0, "dta", "FILE",
 	 "paths, counters and events as DTA reports, to a capture", CLI_OUT,
 	 AT(dta), .rare = true},

@@ -43,8 +43,7 @@ struct run_options {
 	unsigned rows; /* a set, 1 << enum label_rows_kind */
 	struct label_control_options control;
 	struct label_range device[RANGES_MAX];
-	const char *export[DATABASES_MAX];
-	unsigned n_exports;
+	const char *export[DATABASES_MAX + 1];
 	struct browse_options top;
 	const char *exec;
 	enum row_format format;
@@ -97,16 +96,6 @@ static int read_devices(void *opts, const char *text, struct error *why)
 	return 0;
 }
 
-static int add_export(void *opts, const char *text, struct error *why)
-{
-	struct run_options *o = opts;
-
-	if (o->n_exports == DATABASES_MAX)
-		return error_set(why, -E2BIG, "is one above %d", DATABASES_MAX);
-	o->export[o->n_exports++] = text;
-	return 0;
-}
-
 static const struct cli_option options[] = {
 	{'r', "read", "FILE", "a capture with labelled packets (- is stdin)",
 	 CLI_IN, AT(read)},
@@ -133,7 +122,7 @@ static const struct cli_option options[] = {
 	{'x', "export", "URL",
 	 "rows of all kinds go there, too: influx:, clickhouse:, redis:, "
 	 "kafka:, prometheus:, file:",
-	 CLI_CALL, .read = add_export},
+	 CLI_STRS, AT(export)},
 	{0, "exec", "COMMAND",
 	 "what was decided, as lines for BMv2, to this command: a run for each "
 	 "node, $LABEL_NODE",
@@ -335,7 +324,7 @@ static void run_rows_open(struct run_rows *r, const struct run_options *o,
 	r->screen = cli_stream(o->format);
 	if (!o->exec)
 		cli_no_exec(); /* databases have threads of their own */
-	for (unsigned i = 0; i < o->n_exports; i++)
+	for (unsigned i = 0; o->export[i]; i++)
 		databases_add(&r->databases, "--export", o->export[i], &eo);
 	for (int k = 0; k < LABEL_ROWS; k++)
 		open_kind(r, o, (enum label_rows_kind)k);

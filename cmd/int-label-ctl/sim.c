@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sim.c - int-label-ctl sim: a network in virtual time. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,8 +25,7 @@ struct sim_options {
 	uint64_t trace; /* hops: path tracing instead */
 	uint64_t interval_ns, rest_ns, warmup_ns;
 	double jitter; /* percent */
-	const char *loss[SIM_LOSSES_MAX];
-	unsigned n_losses;
+	const char *loss[SIM_LOSSES_MAX + 1];
 	bool summary, quiet;
 	enum row_format fmt;
 };
@@ -35,20 +33,6 @@ struct sim_options {
 /* --- the command line ----------------------------------------------------- */
 
 #define AT(field) CLI_AT(struct sim_options, field)
-
-static int read_loss(void *opts, const char *text, struct error *why)
-{
-	struct sim_options *o = opts;
-
-	if (!text)
-		o->n_losses = 0;
-	else if (o->n_losses == SIM_LOSSES_MAX)
-		return error_set(why, -EINVAL, "is one more than %d",
-				 SIM_LOSSES_MAX);
-	else
-		o->loss[o->n_losses++] = text;
-	return 0;
-}
 
 /* clang-format off */
 static const struct cli_option options[] = {
@@ -84,7 +68,7 @@ static const struct cli_option options[] = {
 	{ 0, "queue", "N", "packets of a port (100)",
 	  CLI_U64, AT(net.queue_max), .min = 1, .max = 1 << 20 },
 	{ 0, "loss", "ID-PORT=PERCENT", "on that link; many times",
-	  CLI_CALL, .read = read_loss, .was = "--lose" },
+	  CLI_STRS, AT(loss), .was = "--lose" },
 	{ 0, "probe-interval", "TIME", "of hula, int-path, pingmesh (100ms)",
 	  CLI_TIME, AT(net.probe_ns), .min = 1000,
 	  .verbs = "hula int-path pingmesh" },
@@ -440,12 +424,12 @@ static void set_up_run(struct sim *s)
 
 	if (rc < 0)
 		cli_fail("%s", strerror(-rc));
-	for (unsigned i = 0; i < s->o.n_losses; i++)
-		s->losses[i] = sim_loss(&s->fabric, s->o.loss[i]);
+	for (; s->o.loss[net->n_losses]; net->n_losses++)
+		s->losses[net->n_losses] = sim_loss(&s->fabric,
+						    s->o.loss[net->n_losses]);
 	net->fabric = &s->fabric;
 	net->start_ns = start_ns - start_ns % net->telemetry_ns;
 	net->losses = s->losses;
-	net->n_losses = s->o.n_losses;
 	if (s->o.out && snk_open(&s->snk, s->o.out, &s->why) < 0)
 		cli_error(s->o.out, &s->why);
 	if (s->o.out && !strcmp(s->o.out, "-"))

@@ -25,8 +25,6 @@ struct row_sink *databases_add(struct databases *d, const char *option,
 	int rc;
 
 	all = d;
-	if (d->n == DATABASES_MAX)
-		cli_refuse("%s: one above %d", option, DATABASES_MAX);
 	copy.queue.cancelled = cancelled;
 	copy.queue.hold = d->hold;
 	rc = export_open(&d->sink[d->n], url, &copy, &err);

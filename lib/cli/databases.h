@@ -23,8 +23,9 @@ struct databases {
 };
 
 /*
- * Opens one more; exits if it cannot, with a message that names the option. Of
- * o->queue, cancelled and hold are not used. Returns the sink, which d closes.
+ * Opens one more of DATABASES_MAX; exits if it cannot, with a message that
+ * names the option. Of o->queue, cancelled and hold are not used. Returns the
+ * sink, which d closes.
  */
 struct row_sink *databases_add(struct databases *d, const char *option,
 			       const char *url, const struct export_options *o);

@@ -164,6 +164,20 @@ static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
 	}
 }
 
+/* Adds a text behind those of an array, of which the last one stays NULL. */
+static int add_text(const struct cli_option *o, const char **list,
+		    const char *text, struct error *why)
+{
+	unsigned most = o->width / sizeof(*list) - 1, i = 0;
+
+	while (i < most && list[i])
+		i++;
+	if (i == most)
+		return error_set(why, -E2BIG, "is one above %u", most);
+	list[i] = text;
+	return 0;
+}
+
 int cli_set(const struct cli_option *o, void *opts, const char *text,
 	    struct error *why)
 {
@@ -183,6 +197,8 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
 			return error_set(why, -EINVAL, "is empty");
 		memcpy(to, &text, sizeof(text));
 		return 0;
+	case CLI_STRS:
+		return add_text(o, (void *)to, text, why);
 	case CLI_F64:
 		rc = read_f64(bare_number(o, text, room), o->low, o->high, &f,
 			      why);

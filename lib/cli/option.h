@@ -19,7 +19,8 @@
 enum cli_type {
 	CLI_FLAG,   /* no argument; a bool or whole number: min, or 1 */
 	CLI_STR,    /* const char *, not empty */
-	CLI_IN,	    /* the same, a file that is read; - is stdin */
+	CLI_STRS,   /* each time one more: an array of these, NULL at the end */
+	CLI_IN,	    /* as CLI_STR, a file that is read; - is stdin */
 	CLI_OUT,    /* the same, a file that is written; - is stdout */
 	CLI_U64,    /* digits: a whole number of any width */
 	CLI_SIZE,   /* the same, as text_size() reads it: 20K, 64Mi, 1e6 */

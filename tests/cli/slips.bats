@@ -164,3 +164,18 @@ make_region() { # workload, options
 		--keys keys --summary -q
 	[ -z "$stderr" ]
 }
+
+@test "options that may be given again: one above the most is refused; sets of words" {
+	local n many=()
+
+	for n in {1..9}; do
+		many+=(-x "file:$n-%m.csv")
+	done
+	run -2 int-collect -r none "${many[@]}"
+	[[ $output == *"--export: 'file:9-%m.csv' is one above 8"* ]]
+	run -2 int-collect -r none -e rise,nonsense
+	[[ $output == *"'rise,nonsense' names 'nonsense', which is none of new_key, "*", drop, all, none"* ]]
+	run -2 int-collect -r none -R all,event
+	[[ $output == *"names 'all', which is none of event, value, "*", snapshot, all, none"* ]]
+	run -1 int-collect -r none -R all "${many[@]:0:16}"
+}
