@@ -97,10 +97,8 @@ static void explain_nothing_stored(struct error *err,
 				   const struct responder_ledger *l,
 				   const struct ticket *t)
 {
-	unsigned worst = ledger_largest_loss(&responder_ledger, l);
-	const char *name = worst < responder_ledger.n
-				   ? responder_ledger.fields[worst].name
-				   : "";
+	uint64_t most;
+	const char *name = ledger_largest_loss(&responder_ledger, l, &most);
 
 	if (!c->roce && c->dta)
 		error_set(
@@ -179,9 +177,7 @@ static void report_refused(struct run *run, bool end)
 		run->reported = *l; /* nothing new to report */
 		return;
 	}
-	name = responder_ledger
-		       .fields[ledger_largest_loss(&responder_ledger, &new)]
-		       .name;
+	name = ledger_largest_loss(&responder_ledger, &new, &n);
 	cause = cause_of(name);
 	cli_warn("%s: requests are refused, most as %s: %s", run->o->region,
 		 name, cause ? cause : "is the ticket out of date?");

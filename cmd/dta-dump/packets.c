@@ -232,7 +232,7 @@ static void format_labels(char *out, size_t size, const struct label_view *v)
 static bool show_label(struct rows *rows, const struct pkt *p)
 {
 	static char text[UINT8_MAX * LABEL_TEXT];
-	char src[TEXT_IP_MAX], dst[TEXT_IP_MAX], flow[KEY_TEXT_MAX];
+	char src[TEXT_IP_MAX], dst[TEXT_IP_MAX];
 	uint8_t key[KEY_FLOW6_LEN];
 	struct label_view v;
 	int rc = label_find(&v, &label_format_default, p->data, p->len);
@@ -254,9 +254,7 @@ static bool show_label(struct rows *rows, const struct pkt *p)
 	show_head(rows, src, dst, "int-label");
 	row_str(rows, SHOW_OPCODE, v.specific ? "specific" : "normal");
 	/* The flow, its protocol by NH. */
-	key_format(flow, ip6 ? KEY_FLOW6 : KEY_FLOW4, key,
-		   label_flow_key(key, &v));
-	row_str(rows, SHOW_KEY, flow);
+	row_batch_flow(&rows->b, SHOW_KEY, key, label_flow_key(key, &v));
 	row_u64(rows, SHOW_PATH_LEN, v.n);
 	row_str(rows, SHOW_LABELS, text);
 	if (v.damaged)
@@ -325,7 +323,7 @@ static void show_record(struct show_int *x, const struct int_record *rec)
 	static const char *const formats[] = {"md", "mx", "xd"};
 	static struct hops_text hops;
 	static const char letters[] = "DQFIEMC"; /* by enum int_flag */
-	char key[KEY_TEXT_MAX], flags[sizeof(letters)] = "";
+	char flags[sizeof(letters)] = "";
 	struct rows *rows = x->rows;
 	size_t n = 0;
 
@@ -341,13 +339,7 @@ static void show_record(struct show_int *x, const struct int_record *rec)
 					    : "int");
 	if (rec->format != INT_IOAM)
 		row_str(rows, SHOW_OPCODE, formats[rec->format]);
-	if (rec->key_len) {
-		key_format(key,
-			   rec->key_len == KEY_FLOW4_LEN ? KEY_FLOW4
-							 : KEY_FLOW6,
-			   rec->key, rec->key_len);
-		row_str(rows, SHOW_KEY, key);
-	}
+	row_batch_flow(&rows->b, SHOW_KEY, rec->key, rec->key_len);
 	row_u64(rows, SHOW_PATH_LEN, hops.hops);
 	if (rec->from.report)
 		row_u64(rows, SHOW_SEQUENCE, rec->from.sequence);

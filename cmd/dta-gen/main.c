@@ -66,9 +66,8 @@ static const struct schema workload_rows = {
 static int list_workloads(enum row_format fmt)
 {
 	struct rows *r = cli_rows(fmt, &workload_rows);
-	int rc = 0;
 
-	for (unsigned i = 0; i < n_workloads && rc == 0; i++) {
+	for (unsigned i = 0; i < n_workloads; i++) {
 		const struct workload *w = &workloads[i];
 		bool append = w->kind == DTA_APPEND;
 
@@ -79,10 +78,10 @@ static int list_workloads(enum row_format fmt)
 		row_str(r, 4, append ? "list" : key_type_name(w->key_type[1]));
 		row_u64(r, 5, w->value_len[1]);
 		row_str(r, 6, w->system);
-		rc = row_end(r);
+		cli_row_end(r);
 	}
 	rows_close(r);
-	return rc;
+	return CLI_OK;
 }
 
 static void show_ledgers(struct gen *g)
@@ -255,8 +254,7 @@ int main(int argc, char **argv)
 	} else {
 		options_read(&s, argc, argv);
 		if (s.list)
-			return list_workloads(s.gen.output) < 0 ? CLI_FAIL
-								: CLI_OK;
+			return list_workloads(s.gen.output);
 		g.o = s.gen;
 		g.truth_head = "table,kind,key,hop,path_len,copies,value\n";
 		g.ledger = s.workload == &csv_workload ? &gen_rows_ledger

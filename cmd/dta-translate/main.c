@@ -337,17 +337,14 @@ static void warn_unconfirmed(const struct transport_account *a)
 /* What the ledger would have said. */
 static void warn_losses(const char *input, struct translate_ledger l)
 {
-	uint64_t reports = l.received - l.foreign - l.probes;
+	uint64_t reports = l.received - l.foreign - l.probes, most;
 	uint64_t lost = reports - l.stored - l.repeated;
 
 	l.foreign = l.probes = l.repeated = 0; /* these are no losses */
 	if (lost)
 		cli_warn("%s: %ju of %ju reports were not stored, most as %s",
 			 input, (uintmax_t)lost, (uintmax_t)reports,
-			 translate_ledger
-				 .fields[ledger_largest_loss(&translate_ledger,
-							     &l)]
-				 .name);
+			 ledger_largest_loss(&translate_ledger, &l, &most));
 }
 
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status,

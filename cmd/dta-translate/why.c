@@ -81,10 +81,8 @@ const char *drop_clues_explain(struct error *err, const struct drop_clues *c,
 			       const struct table *tables, unsigned n)
 {
 	/* The drop counter that counted most is taken for the main reason. */
-	unsigned worst = ledger_largest_loss(&translate_ledger, l);
-	const char *counter = worst < translate_ledger.n
-				      ? translate_ledger.fields[worst].name
-				      : "";
+	uint64_t most;
+	const char *counter = ledger_largest_loss(&translate_ledger, l, &most);
 	const struct table *t;
 
 	if (!strcmp(counter, "foreign"))

@@ -399,8 +399,8 @@ static bool found_no_telemetry(struct run *r, struct error *why)
 	const struct ledger *ledger = &int_frame_ledger;
 	struct int_collector_ledgers l;
 	const void *ctr = &l.frames;
+	const char *worst;
 	uint64_t all, n;
-	unsigned worst;
 
 	int_collector_ledgers(r->collector, &l);
 	if (!l.frames.frames || l.frames.packets || l.frames.traces ||
@@ -414,21 +414,19 @@ static bool found_no_telemetry(struct run *r, struct error *why)
 		ctr = &l.reports;
 		all = l.reports.reports;
 	}
-	worst = ledger_largest_loss(ledger, ctr);
-	n = worst < ledger->n ? ledger_get(ledger, ctr, worst) : 0;
+	worst = ledger_largest_loss(ledger, ctr, &n);
 	if (!n)
 		error_set(why, -1,
 			  "no INT, telemetry report or IOAM trace is in it: "
 			  "another --profile or --report-port?");
-	else if (!strcmp(ledger->fields[worst].name, "truncated"))
+	else if (!strcmp(worst, "truncated"))
 		error_set(why, -1,
 			  "%ju of %ju %s are cut short: capture whole packets "
 			  "(tcpdump -s 0)",
 			  (uintmax_t)n, (uintmax_t)all, ledger->unit);
 	else
 		error_set(why, -1, "%ju of %ju %s are %s: another --profile?",
-			  (uintmax_t)n, (uintmax_t)all, ledger->unit,
-			  ledger->fields[worst].name);
+			  (uintmax_t)n, (uintmax_t)all, ledger->unit, worst);
 	return true;
 }
 

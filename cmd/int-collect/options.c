@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/table.h"
 #include "telemetry/filter.h"
 #include "int/int_profile.h"
 #include "telemetry/int_collector.h"
@@ -177,11 +178,9 @@ static const struct schema profile_rows = {"int_profile", profile_fields,
 /* -p help: rows on stdout. Returns the exit status. */
 static int list_profiles(enum row_format fmt)
 {
-	struct rows *r = rows_print(stdout, fmt, &profile_rows, true);
+	struct rows *r = cli_rows(fmt, &profile_rows);
 	const struct int_profile *p;
 
-	if (!r)
-		cli_fail("out of memory");
 	for (unsigned i = 0; (p = int_profile_at(i)); i++) {
 		row_str(r, 0, p->name);
 		row_str(r, 1, profile_versions[p->version]);
@@ -209,11 +208,9 @@ static const struct schema field_rows = {"filter_field", field_fields,
 
 static int list_fields(enum row_format fmt)
 {
-	struct rows *r = rows_print(stdout, fmt, &field_rows, true);
+	struct rows *r = cli_rows(fmt, &field_rows);
 	const struct expr_field *k;
 
-	if (!r)
-		cli_fail("out of memory");
 	for (unsigned i = 0; (k = expr_field_at(i)); i++) {
 		row_str(r, 0, k->name);
 		row_str(r, 1, k->flag ? "flag" : k->unit);

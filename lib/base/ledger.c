@@ -34,20 +34,21 @@ bool ledger_balanced(const struct ledger *l, const void *ctr)
 	return !has_in || ledger_rest(l, ctr) == 0;
 }
 
-unsigned ledger_largest_loss(const struct ledger *l, const void *ctr)
+const char *ledger_largest_loss(const struct ledger *l, const void *ctr,
+				uint64_t *value)
 {
-	unsigned worst = l->n;
-	uint64_t most = 0;
+	const char *worst = "";
 
+	*value = 0;
 	for (unsigned i = 0; i < l->n; i++) {
 		uint64_t v = ledger_get(l, ctr, i);
 
 		if ((l->fields[i].role != LEDGER_LOSS &&
 		     l->fields[i].role != LEDGER_HARMLESS) ||
-		    l->fields[i].before || v <= most)
+		    l->fields[i].before || v <= *value)
 			continue;
-		most = v;
-		worst = i;
+		*value = v;
+		worst = l->fields[i].name;
 	}
 	return worst;
 }

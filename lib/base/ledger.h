@@ -85,8 +85,10 @@ uint64_t ledger_rest(const struct ledger *l, const void *ctr);
 /* Whether that is 0. */
 bool ledger_balanced(const struct ledger *l, const void *ctr);
 
-/* The largest counter of LEDGER_LOSS and LEDGER_HARMLESS; l->n: all are 0. */
-unsigned ledger_largest_loss(const struct ledger *l, const void *ctr);
+/* The name of the largest counter of LEDGER_LOSS and LEDGER_HARMLESS, "" if all
+ * are 0; and its value. */
+const char *ledger_largest_loss(const struct ledger *l, const void *ctr,
+				uint64_t *value);
 
 /* Adds every counter of from to those of to. */
 void ledger_add(const struct ledger *l, void *to, const void *from);

@@ -20,7 +20,6 @@
 #include "packet/pkt.h"
 #include "region/table.h"
 #include "net/be.h"
-#include "net/dta.h"
 #include "net/proto.h"
 
 enum {

@@ -12,7 +12,6 @@
 #ifndef INT_FRAME_DECODER_H
 #define INT_FRAME_DECODER_H
 
-#include "base/error.h"
 #include "base/ledger.h"
 #include "packet/pkt.h"
 #include "int/int_profile.h"

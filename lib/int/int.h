@@ -69,7 +69,6 @@ enum {
 
 enum {
 	INT_HOP_MAX = 255 * 4, /* bytes of a stack: a length byte of words */
-	INT_BITS = 24,	       /* of a bitmap; INT has 16, IOAM 24 */
 };
 
 /* The metadata of one bit of a bitmap, of which bit 0 is the most significant.

@@ -7,7 +7,6 @@
 
 #include "int/int_private.h"
 #include "net/be.h"
-#include "net/key.h"
 #include "net/net.h"
 
 /* --- where it is --------------------------------------------------------- */

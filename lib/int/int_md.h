@@ -59,7 +59,6 @@ enum int_over {
 	INT_OVER_VXLAN,
 	INT_OVER_GENEVE,
 	INT_OVER_GRE,
-	INT_OVERS,
 };
 
 /* What identified the packet as INT. */

@@ -34,7 +34,6 @@ enum ioam_reason {
 	IOAM_REMAINING,	  /* free space longer than the option */
 	IOAM_NODES,	  /* the last node or snapshot is incomplete */
 	IOAM_TYPE,	  /* not decoded: proof of transit, edge to edge... */
-	IOAM_REASONS,
 };
 
 struct ioam_decoder {

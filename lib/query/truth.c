@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "hash/crc.h"
 #include "hash/family.h"
-#include "net/dta.h"
 #include "net/key.h"
 
 enum column {

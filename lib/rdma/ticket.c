@@ -19,7 +19,6 @@
 #include "region/layout.h"
 #include "net/be.h"
 #include "net/key.h"
-#include "net/roce.h"
 
 enum {
 	QPN_FIRST = 0x11, /* 0 and 1 are management's (IBTA vol. 1, 3) */

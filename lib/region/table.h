@@ -142,6 +142,12 @@ static inline uint64_t table_kept(const struct table *t)
 	return t->units - t->batch;
 }
 
+/* The next multiple of a number. */
+static inline uint64_t table_round_up(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
 /* Offset in the table of a unit, list entry, list count. Arguments in range. */
 static inline uint64_t table_unit(const struct table *t, uint64_t unit)
 {

@@ -50,16 +50,12 @@ static uint16_t l4_checksum(const struct traffic_packet *p, const uint8_t *l4,
 {
 	size_t addr = traffic_addr_len(p);
 	uint8_t pseudo[2 * 16 + 6];
-	uint32_t sum;
 
 	memcpy(pseudo, p->key, 2 * addr);
 	be16_store(pseudo + 2 * addr, p->protocol);
 	be32_store(pseudo + 2 * addr + 2, (uint32_t)len);
-	/* The sums of the two parts, added in ones' complement. */
-	sum = (uint16_t)~net_checksum(pseudo, 2 * addr + 6);
-	sum += (uint16_t)~net_checksum(l4, len);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
+	return net_checksum_add(net_checksum(l4, len),
+				(uint16_t)~net_checksum(pseudo, 2 * addr + 6));
 }
 
 int traffic_frame(uint8_t *buf, size_t cap, const struct traffic_packet *p,

@@ -300,17 +300,17 @@ static unsigned verbs_ledgers(struct transport *transport,
 static const char *verbs_unacked_reason(struct transport *transport)
 {
 	struct verbs_transport *v = self(transport);
-	const struct ledger *l = &verbs_transport_ledger;
-	unsigned worst = ledger_largest_loss(l, &v->ctr);
+	uint64_t most;
+	const char *worst = ledger_largest_loss(&verbs_transport_ledger,
+						&v->ctr, &most);
 
-	if (!v->ctr.received || v->ctr.completed || worst == l->n)
+	if (!v->ctr.received || v->ctr.completed || !most)
 		return NULL;
 	error_set(
 		&v->unacked_reason, -1,
 		"%.200s: nothing was acknowledged of all that was sent: %ju "
 		"operations are %s: see FROM HOST TO HOST in dta-translate(1)",
-		v->address, (uintmax_t)ledger_get(l, &v->ctr, worst),
-		l->fields[worst].name);
+		v->address, (uintmax_t)most, worst);
 	return v->unacked_reason.text;
 }
 
