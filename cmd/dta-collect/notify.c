@@ -64,11 +64,8 @@ struct notify *notify_open(const struct opts *o, struct region *r)
 
 	if (!o->notify)
 		return NULL;
-	n = calloc(1, sizeof(*n));
-	if (n)
-		n->rows = cli_rows(o->format, &immediates);
-	if (!n || !n->rows)
-		cli_fail("out of memory");
+	n = cli_allocated(calloc(1, sizeof(*n)));
+	n->rows = cli_rows(o->format, &immediates);
 	n->o = o;
 	n->r = r;
 	n->seen = region_notified(r);

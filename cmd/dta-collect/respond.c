@@ -240,8 +240,7 @@ static int respond_to_packets(void *ctx, const struct pkt *pkts, int n,
 	struct run *run = ctx;
 	int rc = 0;
 
-	/* What it confirms would be lost, and confirmed for the collector of a
-	 * new region of this name, too. */
+	/* It would confirm what is lost, or is a new region's of this name. */
 	if (!n && region_removed(run->region))
 		return error_set(err, -ENOENT,
 				 "%s was removed: create it, and start again",

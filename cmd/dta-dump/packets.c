@@ -144,12 +144,10 @@ static int print_line(struct row_sink *sink, struct row_batch *b)
 static struct rows *show_open(enum row_format format)
 {
 	static struct row_sink lines = {.put = print_line};
-	struct rows *rows = format == ROW_TEXT ? rows_open(&lines, &packets, 1)
-					       : cli_rows(format, &packets);
 
-	if (!rows)
-		cli_fail("out of memory");
-	return rows;
+	return format == ROW_TEXT
+		       ? cli_allocated(rows_open(&lines, &packets, 1))
+		       : cli_rows(format, &packets);
 }
 
 /* The fields that every protocol has; src and dst may be NULL. */

@@ -120,9 +120,8 @@ static const char *missing_column(const struct csv_columns *c,
 		return "key";
 	if (!csv_has(c, CSV_KEY) && csv_has(c, CSV_DST) && !flow)
 		return csv_has(c, CSV_SPORT) ? "dport" : "sport";
-	if (t->t.kind == TABLE_POSTCARD) {
+	if (t->t.kind == TABLE_POSTCARD)
 		return !csv_has(c, CSV_HOP) ? "hop" : value ? NULL : "value";
-	}
 	if (table_counts(&t->t))
 		return value || csv_has(c, CSV_COUNT) ? NULL : "count";
 	return value || t->parts ? NULL : "value";

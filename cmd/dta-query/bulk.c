@@ -196,11 +196,9 @@ static struct bulk *bulk_open(const struct opts *o,
 	struct row_field field[VALUES_FIELDS];
 	const struct schema s = {verb_rows[o->verb].name, field,
 				 VERB_COLUMN + columns->n + ORIGIN_FIELDS};
-	struct bulk *b = calloc(1, sizeof(*b));
+	struct bulk *b = cli_allocated(calloc(1, sizeof(*b)));
 	struct values *v;
 
-	if (!b)
-		cli_fail("out of memory");
 	b->o = o;
 	b->columns = columns;
 	memcpy(field, key_fields, sizeof(key_fields));
@@ -319,21 +317,19 @@ static void print_part(void *ctx, unsigned owner,
 
 static struct worker *worker_open(const struct opts *o)
 {
-	struct worker *w = calloc(1, sizeof(*w));
+	struct worker *w = cli_allocated(calloc(1, sizeof(*w)));
 
-	if (!w)
-		cli_fail("out of memory");
 	sources_open(&w->sources, o);
 	sources_pick(&w->targets, &w->sources, verb_rows[o->verb].kind,
 		     o->table);
 	for (unsigned i = 0; i < THREADS_PLACES; i++) {
 		struct bulk *part = w->part[i] = bulk_open(o, &w->targets);
 
-		part->out = open_memstream(&part->text, &part->len);
-		if (part->out)
-			part->rows = rows_print(part->out, o->format,
-						&part->values.schema, false);
-		if (!part->rows || keys_part_open(&part->keys, &w->targets) < 0)
+		part->out = cli_allocated(
+			open_memstream(&part->text, &part->len));
+		part->rows = cli_allocated(rows_print(
+			part->out, o->format, &part->values.schema, false));
+		if (keys_part_open(&part->keys, &w->targets) < 0)
 			cli_fail("out of memory");
 	}
 	return w;

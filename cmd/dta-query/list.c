@@ -60,9 +60,8 @@ static void parse_lists(struct entries *e)
 	for (unsigned i = 1; i < e->targets.n; i++)
 		if (e->targets.target[i].t->lists > t->lists)
 			t = e->targets.target[i].t;
-	e->list = calloc((size_t)o->keys.nargs + 1, sizeof(e->list[0]));
-	if (!e->list)
-		cli_fail("out of memory");
+	e->list = cli_allocated(
+		calloc((size_t)o->keys.nargs + 1, sizeof(e->list[0])));
 	for (int i = 0; i < o->keys.nargs; i++) {
 		uint64_t id;
 
@@ -159,9 +158,7 @@ uint64_t list_buf_reserve(struct list_buf *b, const struct table_view *v,
 	size_t len = (size_t)(some * v->t->value_len);
 
 	if (len > b->len) {
-		b->bytes = realloc(b->bytes, len);
-		if (!b->bytes)
-			cli_fail("out of memory");
+		b->bytes = cli_allocated(realloc(b->bytes, len));
 		b->len = len;
 	}
 	return some;
@@ -226,9 +223,7 @@ struct list_epoch *list_find_epochs(struct query_sources *p,
 		failed = false;
 		query_sources_for_key(p, key, sizeof(key));
 		free(found);
-		found = calloc(p->n + 1, sizeof(*found));
-		if (!found)
-			cli_fail("out of memory");
+		found = cli_allocated(calloc(p->n + 1, sizeof(*found)));
 		for (unsigned i = 0; i < p->n && !failed; i++) {
 			uint64_t n = 0;
 			int rc = -ENOENT;
@@ -306,10 +301,8 @@ static void progress_init(struct progress *r, const struct entries *e,
 {
 	r->epoch = epoch;
 	for (unsigned i = 0; i < e->targets.n; i++) {
-		r->next[i] = calloc(e->targets.target[i].t->lists,
-				    sizeof(uint64_t));
-		if (!r->next[i])
-			cli_fail("out of memory");
+		r->next[i] = cli_allocated(calloc(e->targets.target[i].t->lists,
+						  sizeof(uint64_t)));
 	}
 }
 

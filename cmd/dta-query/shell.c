@@ -326,8 +326,8 @@ static void edit_lines(struct shell *sh, EditLine *el, History *past)
 				continue;
 			return;
 		}
-		if (!(line = strdup(text))) /* run_line() overwrites it */
-			cli_fail("out of memory");
+		line = cli_allocated(
+			strdup(text)); /* run_line() overwrites it */
 		if (line[strspn(line, " \t\r\n")])
 			history(past, &ev, H_ENTER, text);
 		run_line(sh, line);
@@ -339,12 +339,10 @@ static void run_terminal(struct shell *sh)
 {
 	const char *home = getenv("HOME");
 	History *past = history_init();
-	EditLine *el = past ? edit_open(sh, past) : NULL;
+	EditLine *el = cli_allocated(past ? edit_open(sh, past) : NULL);
 	char path[PATH_ROOM];
 	HistEvent ev;
 
-	if (!el)
-		cli_fail("out of memory");
 	snprintf(path, sizeof(path), "%s/.dta_history", home ? home : "");
 	history(past, &ev, H_SETSIZE, HISTORY_MAX);
 	history(past, &ev, H_SETUNIQUE, 1);

@@ -128,12 +128,10 @@ static void age_open(struct by_age *a, const struct truth_table *tt,
 		.asked = o->rule.copies,
 		.pass = query_pass_probability(t),
 		.n = tt->keys.n,
-		.key = calloc(tt->keys.n + 1, sizeof(*a->key)),
+		.key = cli_allocated(calloc(tt->keys.n + 1, sizeof(*a->key))),
 		.bins = (unsigned)o->age_bins,
-		.bin = calloc(o->age_bins, sizeof(*a->bin)),
+		.bin = cli_allocated(calloc(o->age_bins, sizeof(*a->bin))),
 	};
-	if (!a->bin || !a->key)
-		cli_fail("out of memory");
 	for (size_t i = 0; i < a->n; i++) {
 		const struct truth_key *k = keymap_record(&tt->keys, i);
 

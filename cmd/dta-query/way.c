@@ -74,17 +74,15 @@ static void read_host(const char *host)
 			 "-o ServerAliveInterval=5 "
 		       : "",
 		 host, *host ? "" : " 2>/dev/null");
-	if (!(f = popen(command, "r")))
-		cli_fail("out of memory");
+	f = cli_allocated(popen(command, "r"));
 	for (bool head = true; getline(&line, &size, f) > 0; head = false) {
 		line[strcspn(line, "\n")] = '\0';
 		if (csv_split(line, c.column, COLUMNS) < COLUMNS || head ||
 		    !is_on_way(&c))
 			continue;
 		c.value = strtoull(c.column[VALUE], NULL, 10);
-		counters = realloc(counters, (n + 1) * sizeof(c));
-		if (!counters)
-			cli_fail("out of memory");
+		counters = cli_allocated(
+			realloc(counters, (n + 1) * sizeof(c)));
 		counters[n++] = c;
 		line = NULL; /* c's */
 	}

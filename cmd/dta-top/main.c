@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/live.h"
-#include "cli/browse.h"
 #include "cli/table.h"
+#include "cli/browse.h"
 #include "watch.h"
 
 /* --- tables --------------------------------------------------------------- */

@@ -127,9 +127,8 @@ static void open_sink(struct prometheus *s, const char *at, uint64_t every_ns)
 		cli_fail_option("--prometheus", rc, &err);
 	for (unsigned i = 0; i < SCHEMAS; i++) {
 		columns_open(&columns[i]);
-		s->rows[i] = rows_open(s->sink, &columns[i].schema, BATCH);
-		if (!s->rows[i])
-			cli_fail("out of memory");
+		s->rows[i] = cli_allocated(
+			rows_open(s->sink, &columns[i].schema, BATCH));
 	}
 }
 

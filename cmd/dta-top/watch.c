@@ -239,10 +239,8 @@ static struct program *add_program(struct watch *w, struct program **at,
 				   const struct ledger_owner *owner)
 {
 	const struct passwd *user = getpwuid(owner->uid);
-	struct program *p = calloc(1, sizeof(*p));
+	struct program *p = cli_allocated(calloc(1, sizeof(*p)));
 
-	if (!p)
-		cli_fail("out of memory");
 	snprintf(p->name, sizeof(p->name), "%s", name);
 	p->owner = *owner;
 	if (user)

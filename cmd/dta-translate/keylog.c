@@ -32,10 +32,8 @@ struct keylog {
 struct keylog *keylog_open(const char *path, enum dta_format format,
 			   const struct table *tables, unsigned n)
 {
-	struct keylog *k = calloc(1, sizeof(*k));
+	struct keylog *k = cli_allocated(calloc(1, sizeof(*k)));
 
-	if (!k)
-		cli_fail("out of memory");
 	k->out = strcmp(path, "-") ? fopen(path, "we") : stdout;
 	if (!k->out)
 		cli_fail("%s: %s", path, strerror(errno));

@@ -111,8 +111,8 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 			to[n++] = out->databases.sink[d];
 		if (o->svg && i == ROWS_DISTRIBUTION)
 			to[n++] = &draw_sink;
-		if (n && !(out->sinks.of[i] = tee_open(to, n)))
-			cli_fail("out of memory");
+		if (n)
+			out->sinks.of[i] = cli_allocated(tee_open(to, n));
 	}
 }
 

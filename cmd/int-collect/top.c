@@ -476,10 +476,8 @@ static const struct browse_tables browsed = {.names = table_names,
 struct top *top_open(const struct opts *o, struct telemetry *t,
 		     struct databases *databases, struct cli_loop *loop)
 {
-	struct top *top = calloc(1, sizeof(*top));
+	struct top *top = cli_allocated(calloc(1, sizeof(*top)));
 
-	if (!top)
-		cli_fail("out of memory");
 	top->o = o;
 	top->t = t;
 	top->databases = databases;

@@ -305,13 +305,10 @@ static void open_kind(struct run_rows *r, const struct run_options *o,
 		to[n++] = r->databases.sink[i];
 	if (!n)
 		return;
-	r->tees[kind] = tee_open(to, n);
+	r->tees[kind] = cli_allocated(tee_open(to, n));
 	/* One at a time, so that kinds stay in the order things happened. */
-	if (r->tees[kind])
-		r->rows[kind] = rows_open(r->tees[kind], &label_schema[kind],
-					  1);
-	if (!r->rows[kind])
-		cli_fail("out of memory");
+	r->rows[kind] = cli_allocated(
+		rows_open(r->tees[kind], &label_schema[kind], 1));
 }
 
 /* Exits if there is no memory. Sets *calls. */
@@ -331,9 +328,9 @@ static void run_rows_open(struct run_rows *r, const struct run_options *o,
 	/* If SIGCHLD were ignored, as inherited from the parent, no command's
 	 * status could be waited for. */
 	signal(SIGCHLD, SIG_DFL);
-	if (o->exec && !(r->southbound = label_southbound_open(o->exec, environ,
-							       report_trouble)))
-		cli_fail("out of memory");
+	if (o->exec)
+		r->southbound = cli_allocated(label_southbound_open(
+			o->exec, environ, report_trouble));
 	*calls = (struct label_control_calls){
 		.ctx = r,
 		.interval = r->rows[LABEL_ROWS_INTERVAL] ? on_interval : NULL,

@@ -168,11 +168,9 @@ struct browse *browse_open(const struct browse_tables *t, void *ctx,
 			   const struct browse_options *o,
 			   enum row_format format)
 {
-	struct browse *top = calloc(1, sizeof(*top));
+	struct browse *top = cli_allocated(calloc(1, sizeof(*top)));
 	int rc;
 
-	if (!top)
-		cli_fail("out of memory");
 	top->tables = t;
 	top->ctx = ctx;
 	top->o = o;
@@ -199,11 +197,11 @@ static void begin_round(struct browse *top)
 	room = room < top->size ? room : top->size;
 	free(top->next.ranked);
 	top->next = (struct top_k){
-		.ranked = malloc((2ULL * room + 1) * sizeof(struct ranked)),
+		.ranked = cli_allocated(
+			malloc((2ULL * room + 1) * sizeof(struct ranked))),
 		.k = room,
 	};
-	if ((top->tables->begin && top->tables->begin(top->ctx) < 0) ||
-	    !top->next.ranked)
+	if (top->tables->begin && top->tables->begin(top->ctx) < 0)
 		cli_fail("out of memory");
 }
 

@@ -224,6 +224,13 @@ void cli_fail(const char *fmt, ...)
 	exit(CLI_FAIL);
 }
 
+void *cli_allocated(void *p)
+{
+	if (!p)
+		cli_fail("out of memory");
+	return p;
+}
+
 void cli_refuse(const char *fmt, ...)
 {
 	va_list ap;

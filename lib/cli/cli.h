@@ -57,6 +57,8 @@ void cli_check_distinct_files(const char *file, const char *written);
  */
 void cli_fail(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
+/* What was allocated; exits if that is NULL. */
+void *cli_allocated(void *p);
 void cli_usage(const struct cli *c, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

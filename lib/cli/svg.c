@@ -59,8 +59,7 @@ void svg_point(const char *name, double x, double y)
 		i--; /* most often the last one */
 	if (!i) {
 		i = ++fig.n;
-		if (!(fig.curve = realloc(fig.curve, i * sizeof(*c))))
-			cli_fail("out of memory");
+		fig.curve = cli_allocated(realloc(fig.curve, i * sizeof(*c)));
 		fig.curve[i - 1].n = 0;
 		snprintf(fig.curve[i - 1].name, sizeof(c->name), "%s", name);
 	}

@@ -397,20 +397,15 @@ struct row_sink *cli_stream(enum row_format fmt)
 				     : table_open(true);
 
 	shows_rows = shows_rows || isatty(STDOUT_FILENO);
-	if (!s)
-		cli_fail("out of memory");
-	return s;
+	return cli_allocated(s);
 }
 
 void cli_stream_end(struct row_sink *s, const struct schema *schemas,
 		    unsigned kinds)
 {
-	struct row_batch none = {0};
-
-	if (!kinds || kinds & (kinds - 1))
-		return;
-	none.schema = &schemas[__builtin_ctz(kinds)];
-	s->put(s, &none); /* flush() tells of an error */
+	if (__builtin_popcount(kinds) == 1) /* flush() tells of an error */
+		s->put(s, &(struct row_batch){
+				  .schema = &schemas[__builtin_ctz(kinds)]});
 }
 
 struct rows *cli_rows(enum row_format fmt, const struct schema *s)
@@ -427,9 +422,7 @@ struct rows *cli_rows(enum row_format fmt, const struct schema *s)
 		hooked = true;
 		r = unprinted = rows_open_own(table_open(false), s, SCREENFUL);
 	}
-	if (!r)
-		cli_fail("out of memory");
-	return r;
+	return cli_allocated(r);
 }
 
 void cli_row_end(struct rows *r)

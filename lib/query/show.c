@@ -238,11 +238,6 @@ static void write_text(const struct show_scratch *room, char *out,
 	*out = '\0';
 }
 
-static void write_hex(char *out, const uint8_t *value, size_t len)
-{
-	*text_put_hex(out, value, len) = '\0';
-}
-
 /* Writes a key, and bytes after it as +hex. */
 static void write_key(enum key_type type, char *out, const uint8_t *value,
 		      size_t len)
@@ -250,13 +245,13 @@ static void write_key(enum key_type type, char *out, const uint8_t *value,
 	size_t want = key_type_len(type);
 
 	if (len < want) {
-		write_hex(out, value, len);
+		*text_put_hex(out, value, len) = '\0';
 		return;
 	}
 	out += key_format(out, type, value, want);
 	if (len > want) {
 		*out++ = '+';
-		write_hex(out, value + want, len - want);
+		*text_put_hex(out, value + want, len - want) = '\0';
 	}
 }
 
@@ -284,7 +279,7 @@ const char *show_part_text(const struct show_part *p, struct show_scratch *room,
 	} else if (r->as == RENDER_KEY) {
 		write_key((enum key_type)r->key, out, value, n);
 	} else if (r->as == RENDER_HEX) {
-		write_hex(out, value, n);
+		*text_put_hex(out, value, n) = '\0';
 	} else if (r->as == RENDER_NUMBER) {
 		snprintf(out, sizeof(room->text), "%" PRIu64,
 			 read_number(value, n));
