@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "dta/common_report.h"
 #include "test.h"
+#include "net/dta.h"
 #include "net/net.h"
 
 enum {
