@@ -5,11 +5,24 @@
 
 #include <poll.h>
 
+#include "cli/confine.h"
+
 struct nic {
 	const struct opts *o;
 	struct verbs_target *target;
 	struct notify *notify;
 };
+
+/* librdmacm opens a device when the first host comes. */
+static void confine(void *opts)
+{
+	const struct opts *o = opts;
+
+	cli_may_write(o->ticket);
+	cli_may_write("/dev/infiniband/*");
+	cli_may_read("/sys/*");
+	cli_confine(o->quiet);
+}
 
 static struct verbs_target *open_device(const struct opts *o, struct region *r)
 {
@@ -23,6 +36,8 @@ static struct verbs_target *open_device(const struct opts *o, struct region *r)
 		.grace_ms = (unsigned)(o->grace_ns / 1000000),
 		.readable = o->readable,
 		.warn = cli_warn_callback,
+		.confine = confine,
+		.ctx = (void *)o,
 	};
 	struct verbs_target *v;
 	struct error err = {0};

@@ -252,13 +252,20 @@ static struct snk *open_nacks(const struct opts *o)
 	return k;
 }
 
-/* Allows what will be opened again: tickets, the cluster file, its regions. */
-static void confine(const struct run *r)
+/* Allows what will be opened again: tickets, the cluster file, its regions. With
+ * --verbs, which calls this early, also what is opened after it. */
+void run_confine(void *run)
 {
-	const struct opts *o = &r->o;
+	const struct opts *o = &((struct run *)run)->o;
 	struct error err = {0};
 	struct cluster c;
 
+	if (o->verbs) {
+		cli_may_write("/dev/infiniband/*");
+		cli_may_read("/sys/*");
+		cli_may_write(o->nacks);
+		cli_may_write(o->key_log);
+	}
 	cli_may_read(o->ticket);
 	cli_may_read(o->cluster);
 	if (o->cluster && !cluster_read(&c, o->cluster, &err)) {
@@ -313,7 +320,7 @@ static void run_open(struct run *r)
 		r->loop.most = TRANSLATE_CORES_BATCH;
 	}
 	if (!r->o.verbs)
-		confine(r);
+		run_confine(r);
 	open_cores(r);
 }
 

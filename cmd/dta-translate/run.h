@@ -99,4 +99,6 @@ struct run {
  * exits on an error. turn(run) is called while the transport waits. */
 void run_open_transport(struct run *r, void (*turn)(void *run));
 
+void run_confine(void *run); /* main.c */
+
 #endif

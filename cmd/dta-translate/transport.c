@@ -135,7 +135,9 @@ static void make_region(const struct opts *o)
 void run_open_transport(struct run *r, void (*turn)(void *run))
 {
 	const struct verbs_transport_options vo = {.stop = &cli_stop,
-						   .warn = cli_warn_callback};
+						   .warn = cli_warn_callback,
+						   .confine = run_confine,
+						   .ctx = r};
 	const struct opts *o = &r->o;
 	struct error err = {0};
 	int rc = 0;

@@ -63,6 +63,10 @@ struct verbs_target_options {
 	bool readable;	   /* hosts may read the region, all of it */
 	/* Something happened; text names the device. */
 	void (*warn)(void *ctx, const char *text);
+	/* Called when drivers are loaded, before a device is opened: the kernel
+	 * takes commands only under the credentials that it was opened with,
+	 * which Landlock changes. May be NULL. */
+	void (*confine)(void *ctx);
 	void *ctx;
 };
 
@@ -164,6 +168,7 @@ struct verbs_transport_options {
 	const atomic_int *stop;
 	/* Something happened to the connection; text names it. May be NULL. */
 	void (*warn)(void *ctx, const char *text);
+	void (*confine)(void *ctx); /* as above; names were looked up, too */
 	void *ctx;
 };
 

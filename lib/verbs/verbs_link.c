@@ -52,16 +52,21 @@ static int look_up(struct verbs_link *l, const char *address, struct error *err)
 }
 
 int verbs_link_open(struct verbs_link *l, const char *address,
-		    const atomic_int *stop, struct error *err)
+		    const struct verbs_transport_options *o, struct error *err)
 {
 	static const atomic_int never;
+	struct ibv_device **all;
 	int rc;
 
 	verbs_raise_memlock();
-	l->stop = stop ? stop : &never;
+	l->stop = o->stop ? o->stop : &never;
 	rc = look_up(l, address, err);
 	if (rc < 0)
 		return rc;
+	if (o->confine && (all = ibv_get_device_list(NULL)))
+		ibv_free_device_list(all);
+	if (o->confine)
+		o->confine(o->ctx);
 	errno = 0;
 	l->channel = rdma_create_event_channel();
 	if (!l->channel || verbs_do_not_block(l->channel->fd) < 0)
@@ -455,13 +460,14 @@ int verbs_memory(struct memory **out, const char *address,
 		 const atomic_int *stop, struct error *err)
 {
 	struct verbs_link *l = calloc(1, sizeof(*l));
+	const struct verbs_transport_options o = {.stop = stop};
 	struct memory_link link = {read_memory, close_memory, l};
 	struct error why = {""};
 	int rc;
 
 	if (!l)
 		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = verbs_link_open(l, address, stop, &why);
+	rc = verbs_link_open(l, address, &o, &why);
 	if (!rc)
 		rc = verbs_link_connect(l, VERBS_CM_READ, &why);
 	if (rc < 0) {

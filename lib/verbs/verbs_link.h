@@ -95,9 +95,9 @@ struct verbs_link {
 	struct verbs_transport_ledger ctr; /* of READs */
 };
 
-/* ADDRESS[:PORT]; stop may be NULL. Returns 0 or -errno with err set. */
+/* ADDRESS[:PORT]; of o, stop and confine. Returns 0 or -errno with err set. */
 int verbs_link_open(struct verbs_link *l, const char *address,
-		    const atomic_int *stop, struct error *err);
+		    const struct verbs_transport_options *o, struct error *err);
 
 /* Connects, to write or to read (verbs_cm.h). Returns 0, -EAGAIN while the
  * collector is not ready, or another -errno; err tells why, and there is no

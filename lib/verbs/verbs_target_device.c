@@ -61,6 +61,8 @@ static int open_named(struct verbs_target *v, struct error *err)
 	struct ibv_device **all = ibv_get_device_list(NULL), **d = all;
 	int rc = 0;
 
+	if (v->o.confine)
+		v->o.confine(v->o.ctx);
 	while (d && *d && strcmp(ibv_get_device_name(*d), v->name) != 0)
 		d++;
 	errno = 0;

@@ -352,7 +352,7 @@ int verbs_transport_open(struct transport **out, const char *address,
 	if (o)
 		v->o = *o;
 	snprintf(v->address, sizeof(v->address), "%s", address);
-	rc = verbs_link_open(&v->link, address, v->o.stop, err);
+	rc = verbs_link_open(&v->link, address, &v->o, err);
 	if (!rc)
 		rc = connect_once(v, err);
 	/* Again only while the collector is about to begin another epoch. */

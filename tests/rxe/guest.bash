@@ -32,7 +32,7 @@ GUEST_WAIT=${GUEST_WAIT:-90}  # for a command
 GUEST_LIFE=${GUEST_LIFE:-900} # for a guest
 GUEST_DIR=${GUEST_DIR:-${BATS_FILE_TMPDIR:-}/guests}
 # What an emulated kernel spends its time on, and no test here is about.
-GUEST_QUICK="lsm=capability audit=0 init_on_alloc=0 cryptomgr.notests"
+GUEST_QUICK="lsm=landlock,capability audit=0 init_on_alloc=0 cryptomgr.notests"
 
 guest_there() {
 	local tool

@@ -6,6 +6,7 @@
 load ../helpers
 load guest
 load traffic
+load ../hook
 
 setup_file() {
 	export NAME=dta-test-$$-hosts
@@ -109,6 +110,27 @@ finish() { # exit status
 	on_a 'dta-collect --region r --verbs rxe0 --ip fd00::51 --cm 40041 2>r.err & echo $! >r.pid'
 	patient on_b 'dta-translate -q -r first.pcap --verbs [fd00::51]:40041'
 	has_come once
+}
+
+@test "no file can be opened or made, and nothing be executed; hosts connect" {
+	local refused
+
+	command -v cc >/dev/null || skip "no compiler"
+	[[ $BUILD != *san* ]] || skip "sanitizers are not confined"
+	(cd "$A" && hook && cp hook.so "$B")
+	refused=$(printf 'open: 13\ncreate: 13\nexec: 13\nasked')
+	create
+	on_a 'LD_PRELOAD=/host/hook.so dta-collect --region r --verbs rxe0 --cm 40040 \
+		2>r.err & echo $! >r.pid'
+	patient on_b 'dta-translate -q -r first.pcap --verbs 10.0.0.51'
+	on_a 'kill -USR2 $(cat r.pid); sleep 0.5'
+	[ "$(<"$A/r.err")" = "$refused" ]
+	on_b 'mkfifo /tmp/hook; LD_PRELOAD=/host/hook.so dta-translate -q -r /tmp/hook \
+			--verbs 10.0.0.51 2>translate.err &
+		exec 4>/tmp/hook; cat first.pcap >&4; sleep 1
+		kill -USR2 $!; sleep 0.5; exec 4>&-; wait $!'
+	[ "$(<"$B/translate.err")" = "$refused" ]
+	has_come twice
 }
 
 @test "the wire is cut for 5 s: nothing is lost" {
