@@ -292,6 +292,7 @@ static struct result *by(struct traffic *tf, uint64_t seed, unsigned workers,
 	}
 	news = run(g.p, tf, workers);
 	result_of(r, &g);
+	/* Some 20 batches follow the refusal; WORKERS * 3 can be under way. */
 	TEST(!workers || news == r->dead);
 	rig_close(&g);
 	return r;
