@@ -171,11 +171,6 @@ static inline uint32_t table_write_len(const struct table *t)
 	return (table_unit_len(t) + 3) & ~UINT32_C(3);
 }
 
-static inline uint64_t table_round_up(uint64_t n, uint64_t to)
-{
-	return (n + to - 1) / to * to;
-}
-
 static inline uint64_t table_entry(const struct table *t, uint32_t list,
 				   uint64_t entry)
 {
