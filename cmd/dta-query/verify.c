@@ -445,9 +445,10 @@ static void read_truth(struct truth *t, const char *path)
 	do {
 		while (!cli_stop && (line = lines_next(&l, &len)))
 			if (truth_line(t, line, &why) < 0)
-				cli_fail("%s:%llu: %s", l.path,
-					 (unsigned long long)l.number,
-					 why.text);
+				(l.cut ? cli_warn : cli_fail)(
+					"%s:%llu: %s%s", l.path,
+					(unsigned long long)l.number, why.text,
+					l.cut ? ": cut short, left out" : "");
 		rc = lines_more(&l);
 	} while (!cli_stop && (rc > 0 || rc == -EINTR));
 	lines_check(&l, rc);

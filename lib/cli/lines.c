@@ -69,6 +69,7 @@ char *lines_next(struct lines *l, size_t *len)
 		l->too_long = true;
 		return NULL;
 	}
+	l->cut = !end;
 	if (end)
 		l->at = end + 1;
 	else

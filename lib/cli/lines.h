@@ -14,6 +14,7 @@ struct lines {
 	int fd;
 	bool regular; /* a regular file */
 	bool end, too_long;
+	bool cut;	  /* the last line taken, at the file's end */
 	const char *path; /* for messages */
 	char *buf;
 	char *at, *stop; /* what is read and not yet taken */

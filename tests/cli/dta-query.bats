@@ -756,6 +756,11 @@ last_values() { # table
 	run -1 --separate-stderr dta-query verify --region "$NAME" --truth /dev/null
 	[[ $stderr == *empty* ]]
 	run -1 dta-query verify --region "$NAME" --truth nowhere.csv
+	# What a killed dta-gen leaves: half a line at the end.
+	{ cat truth.csv; printf '1,keywrite,%s,0' "$key"; } >bad.csv
+	dta-query verify --region "$NAME" --truth truth.csv >whole
+	run -0 --separate-stderr dta-query verify --region "$NAME" --truth bad.csv
+	[[ $output == "$(<whole)" && $stderr == *"not seven columns"*": cut short, left out"* ]]
 	# A header alone is one; blank lines, CRLF and no end of the last, too.
 	head -n 1 truth.csv >bad.csv
 	run -3 dta-query verify --region "$NAME" --truth bad.csv -o csv
