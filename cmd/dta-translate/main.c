@@ -252,8 +252,8 @@ static struct snk *open_nacks(const struct opts *o)
 	return k;
 }
 
-/* Allows what will be opened again: tickets, the cluster file, its regions. With
- * --verbs, which calls this early, also what is opened after it. */
+/* Allows what will be opened again: tickets, the cluster file, its regions;
+ * also, with --verbs, which calls this early, what is opened after it. */
 void run_confine(void *run)
 {
 	const struct opts *o = &((struct run *)run)->o;
