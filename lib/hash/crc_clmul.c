@@ -300,16 +300,14 @@ CLMUL static uint32_t extend_short(enum crc_id id, uint32_t reg,
 
 #endif
 
-CLMUL uint32_t crc_clmul_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
-				size_t len)
+CLMUL __attribute__((noinline)) static uint32_t
+extend_blocks(enum crc_id id, uint32_t reg, const uint8_t *p, size_t len)
 {
 	const struct crc_poly_data *d = &crc_data[id];
 	size_t head = len % 16;
 	uint32_t rest = head < 4 ? reg >> 8 * head : 0;
 	block acc;
 
-	if (is_short(id, len))
-		return extend_short(id, reg, p, len);
 	if (len < 16)
 		return crc_table_ops.extend(id, reg, p, len);
 	/* Bytes that fill no block come first; then all blocks are whole. */
@@ -323,6 +321,13 @@ CLMUL uint32_t crc_clmul_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
 	for (; len; p += 16, len -= 16)
 		acc = fold(acc, d->fold[2], load(p));
 	return reduce(acc, d);
+}
+
+uint32_t crc_clmul_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
+			  size_t len)
+{
+	return is_short(id, len) ? extend_short(id, reg, p, len)
+				 : extend_blocks(id, reg, p, len);
 }
 
 /* Bytes before the key are masked off. The register starts as 0, not as ones:

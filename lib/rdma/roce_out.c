@@ -101,9 +101,10 @@ int roce_template_make(struct roce_template *t, const struct roce *r)
 	return 0;
 }
 
-static int make_template(const struct roce_out *o, unsigned table,
-			 uint8_t opcode, uint32_t length,
-			 struct roce_template *out)
+/* Not inlined: its struct roce would be on the stack of every frame. */
+__attribute__((noinline)) static int
+make_template(const struct roce_out *o, unsigned table, uint8_t opcode,
+	      uint32_t length, struct roce_cached_template *c)
 {
 	static const uint8_t zeros[ROCE_PAYLOAD_MAX];
 	const struct ticket *t = o->t;
@@ -120,12 +121,16 @@ static int make_template(const struct roce_out *o, unsigned table,
 		.payload = zeros,
 		.len = length,
 	};
+	int rc;
 
 	memcpy(r.eth_dst, t->mac, 6);
 	memcpy(r.eth_src, t->peer_mac, 6);
 	memcpy(r.src, t->peer_ip, 16);
 	memcpy(r.dst, t->ip, 16);
-	return roce_template_make(out, &r);
+	rc = roce_template_make(&c->template, &r);
+	c->opcode = rc < 0 ? 0 : opcode;
+	c->length = length;
+	return rc;
 }
 
 static int get_template(struct roce_out *o, unsigned table, uint8_t opcode,
@@ -133,15 +138,11 @@ static int get_template(struct roce_out *o, unsigned table, uint8_t opcode,
 {
 	struct roce_cached_template *c =
 		&o->qp[table].cached[(length / 4 + opcode) % TEMPLATES];
-	int rc = 0;
 
-	if (c->opcode != opcode || c->length != length) {
-		rc = make_template(o, table, opcode, length, &c->template);
-		c->opcode = rc < 0 ? 0 : opcode;
-		c->length = length;
-	}
 	*out = &c->template;
-	return rc;
+	if (c->opcode == opcode && c->length == length)
+		return 0;
+	return make_template(o, table, opcode, length, c);
 }
 
 /* Fills an operation's own fields into a template's frame. */
@@ -244,33 +245,38 @@ static int put_request(struct roce_out *o, const struct op *op, uint8_t opcode,
 	return send_request(o, op, opcode);
 }
 
-/* One operation: a request, or several if it is longer than a packet may be.
- * *taken: the last one was not dropped. */
-static int accept_op(struct roce_out *o, const struct op *op, bool *taken)
+/* An operation that is longer than a packet may be: several requests. The
+ * immediate goes with the last one: it says that all is there. */
+static int put_parts(struct roce_out *o, const struct op *op, uint8_t opcode,
+		     bool *taken)
 {
-	const struct table *t = &o->t->table[op->table];
-	const uint8_t opcode = opcode_of(t, op->verb);
-	const uint8_t write = opcode_of(t, OP_WRITE);
+	const uint8_t write = opcode_of(&o->t->table[op->table], OP_WRITE);
 	const uint32_t mtu = o->t->mtu;
 	struct op part = *op;
 	int rc = 0;
 
-	if (!opcode)
-		return -EINVAL;
-	*taken = true;
-	if (op->verb == OP_FETCH_ADD || op->length <= mtu)
-		return put_request(o, op, opcode, taken);
-	/* The immediate goes with the last request: it says that all is there.
-	 * A new ticket may replace o->t while a request waits for room, so t
-	 * must not be used below. */
 	part.verb = OP_WRITE;
 	part.length = mtu;
+	/* A new ticket may replace o->t while a request waits for room. */
 	for (; op->data + op->length - part.data > mtu && !rc;
 	     part.data += mtu, part.offset += mtu)
 		rc = put_request(o, &part, write, taken);
 	part.verb = op->verb;
 	part.length = (uint32_t)(op->data + op->length - part.data);
 	return rc ? rc : put_request(o, &part, opcode, taken);
+}
+
+/* *taken: the operation's last request was not dropped. */
+static int accept_op(struct roce_out *o, const struct op *op, bool *taken)
+{
+	uint8_t opcode = opcode_of(&o->t->table[op->table], op->verb);
+
+	if (!opcode)
+		return -EINVAL;
+	*taken = true;
+	if (op->verb == OP_FETCH_ADD || op->length <= o->t->mtu)
+		return put_request(o, op, opcode, taken);
+	return put_parts(o, op, opcode, taken);
 }
 
 static int push_all(struct roce_out *o)
