@@ -13,8 +13,13 @@
 
 #include <string.h>
 
+enum {
+	GROUP = 16, /* keys that every polynomial sees before the next keys */
+};
+
 /* Bit order and halves as in crc_engine.h: [0] is H. */
 typedef uint64_t block __attribute__((vector_size(16)));
+typedef uint32_t words __attribute__((vector_size(16)));
 
 #ifdef __x86_64__
 
@@ -55,10 +60,10 @@ static inline bool has_steps(enum crc_id id)
 	return id == CRC_CHECKSUM;
 }
 
-CLMUL static inline uint32_t step8(enum crc_id id, uint32_t reg, uint64_t v)
+CLMUL static inline uint64_t step8(enum crc_id id, uint64_t reg, uint64_t v)
 {
 	(void)id;
-	return (uint32_t)_mm_crc32_u64(reg, v);
+	return _mm_crc32_u64(reg, v);
 }
 
 CLMUL static inline uint32_t step4(enum crc_id id, uint32_t reg, uint32_t v)
@@ -121,7 +126,7 @@ static inline bool has_steps(enum crc_id id)
 	return id == CRC_CHECKSUM || id == CRC_SLOT0;
 }
 
-CLMUL static inline uint32_t step8(enum crc_id id, uint32_t reg, uint64_t v)
+CLMUL static inline uint64_t step8(enum crc_id id, uint64_t reg, uint64_t v)
 {
 	if (id == CRC_CHECKSUM)
 		__asm__("crc32cx %w0, %w0, %x1" : "+r"(reg) : "r"(v));
@@ -191,25 +196,27 @@ CLMUL static inline uint32_t reduce(block v, const struct crc_poly_data *d)
 	return (uint32_t)multiply_across(q, barrett)[1];
 }
 
-/* Folds into four accumulators, 64 bytes a step. Moves *p and *len past it. */
-CLMUL static block fold_bulk(block acc, const struct crc_poly_data *d,
-			     const uint8_t **p, size_t *len)
+/* Folds 48 + 64 n bytes into acc, by four accumulators. */
+CLMUL static inline block fold_bulk(block acc, const struct crc_poly_data *d,
+				    const uint8_t *p, size_t len)
 {
-	block x[4] = {acc, load(*p), load(*p + 16), load(*p + 32)};
+	block second = load(p), third = load(p + 16), last = load(p + 32);
 
-	*p += 48;
-	for (*len -= 48; *len >= 64; *p += 64, *len -= 64)
-		for (size_t i = 0; i < 4; i++)
-			x[i] = fold(x[i], d->fold512, load(*p + 16 * i));
-	acc = fold(x[0], d->fold[0], x[3]);
-	acc = fold(x[1], d->fold[1], acc);
-	return fold(x[2], d->fold[2], acc);
+	for (p += 48, len -= 48; len; p += 64, len -= 64) {
+		acc = fold(acc, d->fold512, load(p));
+		second = fold(second, d->fold512, load(p + 16));
+		third = fold(third, d->fold512, load(p + 32));
+		last = fold(last, d->fold512, load(p + 48));
+	}
+	acc = fold(acc, d->fold[0], last);
+	acc = fold(second, d->fold[1], acc);
+	return fold(third, d->fold[2], acc);
 }
 
-CLMUL static inline uint32_t extend_steps(enum crc_id id, uint32_t reg,
+CLMUL static inline uint32_t extend_steps(enum crc_id id, uint32_t from,
 					  const uint8_t *p, size_t len)
 {
-	uint64_t v8;
+	uint64_t reg = from, v8;
 	uint32_t v4;
 
 	for (; len >= 8; p += 8, len -= 8) {
@@ -218,13 +225,13 @@ CLMUL static inline uint32_t extend_steps(enum crc_id id, uint32_t reg,
 	}
 	if (len >= 4) {
 		memcpy(&v4, p, 4);
-		reg = step4(id, reg, v4);
+		reg = step4(id, (uint32_t)reg, v4);
 		p += 4;
 		len -= 4;
 	}
 	for (; len; p++, len--)
-		reg = step1(id, reg, *p);
-	return reg;
+		reg = step1(id, (uint32_t)reg, *p);
+	return (uint32_t)reg;
 }
 
 #ifdef __x86_64__
@@ -300,34 +307,34 @@ CLMUL static uint32_t extend_short(enum crc_id id, uint32_t reg,
 
 #endif
 
-CLMUL __attribute__((noinline)) static uint32_t
-extend_blocks(enum crc_id id, uint32_t reg, const uint8_t *p, size_t len)
+CLMUL uint32_t crc_clmul_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
+				size_t len)
 {
 	const struct crc_poly_data *d = &crc_data[id];
 	size_t head = len % 16;
 	uint32_t rest = head < 4 ? reg >> 8 * head : 0;
 	block acc;
 
+	if (is_short(id, len))
+		return extend_short(id, reg, p, len);
 	if (len < 16)
 		return crc_table_ops.extend(id, reg, p, len);
 	/* Bytes that fill no block come first; then all blocks are whole. */
-	acc = shuffle(load(p) ^ (block){reg}, load(to_end + head));
+	acc = shuffle(load(p) ^ (block)(words){reg}, load(to_end + head));
 	p += head;
-	acc = fold(acc, d->fold[2], load(p) ^ (block){rest});
+	acc = fold(acc, d->fold[2], load(p) ^ (block)(words){rest});
 	p += 16;
 	len -= head + 16;
-	if (len >= 48)
-		acc = fold_bulk(acc, d, &p, &len);
+	if (len >= 48) {
+		size_t bulk = len - (len - 48) % 64;
+
+		acc = fold_bulk(acc, d, p, bulk);
+		p += bulk;
+		len -= bulk;
+	}
 	for (; len; p += 16, len -= 16)
 		acc = fold(acc, d->fold[2], load(p));
 	return reduce(acc, d);
-}
-
-uint32_t crc_clmul_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
-			  size_t len)
-{
-	return is_short(id, len) ? extend_short(id, reg, p, len)
-				 : extend_blocks(id, reg, p, len);
 }
 
 /* Bytes before the key are masked off. The register starts as 0, not as ones:
@@ -354,13 +361,17 @@ CLMUL static void clmul_batch(const enum crc_id *ids, unsigned nids,
 			      const uint8_t *const *keys, size_t len, size_t n,
 			      uint32_t *const *out)
 {
-	for (unsigned i = 0; i < nids; i++)
-		if (has_steps(ids[i]))
-			for (size_t k = 0; k < n; k++)
-				out[i][k] = ~extend_steps(ids[i], ~0u, keys[k],
-							  len);
-		else
-			batch_one(&crc_data[ids[i]], keys, len, n, out[i]);
+	for (size_t at = 0, m; at < n; at += m) {
+		m = n - at < GROUP ? n - at : GROUP;
+		for (unsigned i = 0; i < nids; i++)
+			if (has_steps(ids[i]))
+				for (size_t k = at; k < at + m; k++)
+					out[i][k] = ~extend_steps(ids[i], ~0u,
+								  keys[k], len);
+			else
+				batch_one(&crc_data[ids[i]], keys + at, len, m,
+					  out[i] + at);
+	}
 }
 
 static const struct crc_ops clmul_ops = {
