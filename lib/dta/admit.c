@@ -381,9 +381,8 @@ static inline void set_reports(struct report_batch *reports, unsigned n,
  * the compiler could not keep it there. */
 static inline __attribute__((always_inline)) size_t
 admit_with(struct translator *t, size_t i, size_t end, size_t ahead,
-	   shape_fn *matches)
+	   struct prefetch_queue *prefetching, shape_fn *matches)
 {
-	struct prefetch_queue *prefetching = t->prefetching;
 	uint64_t *expected = t->expected;
 	const struct pkt *p = t->pkts + i;
 	struct report_batch_room *to = &t->stage_room;
@@ -418,11 +417,18 @@ admit_with(struct translator *t, size_t i, size_t end, size_t ahead,
 }
 
 #ifdef __x86_64__
-/* If the CPU has AVX2: a third faster (bench_translate.c, Append). */
+/* If the CPU has AVX2: a third faster (bench_translate.c, Append). One function
+ * for both would keep fewer variables in registers. */
 SHAPE_WIDE static size_t admit_wide(struct translator *t, size_t i, size_t end,
 				    size_t ahead)
 {
-	return admit_with(t, i, end, ahead, shape_is_wide);
+	return admit_with(t, i, end, ahead, NULL, shape_is_wide);
+}
+
+SHAPE_WIDE static size_t admit_wide_prefetching(struct translator *t, size_t i,
+						size_t end, size_t ahead)
+{
+	return admit_with(t, i, end, ahead, t->prefetching, shape_is_wide);
 }
 #endif
 
@@ -431,9 +437,10 @@ static size_t admit_some(struct translator *t, size_t i, size_t end,
 {
 #ifdef __x86_64__
 	if (__builtin_cpu_supports("avx2"))
-		return admit_wide(t, i, end, ahead);
+		return t->prefetching ? admit_wide_prefetching(t, i, end, ahead)
+				      : admit_wide(t, i, end, ahead);
 #endif
-	return admit_with(t, i, end, ahead, shape_is);
+	return admit_with(t, i, end, ahead, t->prefetching, shape_is);
 }
 
 void admit(struct translator *t, const struct pkt *pkts, size_t n)

@@ -177,8 +177,9 @@ static inline void bed_make(struct bed *b, const char *name, uint64_t slots)
 	if (rc || local_open(&b->local, b->region, &err) ||
 	    writer_open(&w, b->region, &err))
 		die(err.text);
-	/* The name goes at once: nothing is left behind, come what may. */
-	region_remove(b->name, NULL);
+	/* The name goes at once: nothing is left behind, come what may.
+	 * region_remove() would refuse it, as it is written. */
+	unlink(region_path(b->region));
 	b->pages = region_page_kind(b->region);
 	writer_enter(w);
 	for (unsigned i = 0; i < TABLES; i++) {
