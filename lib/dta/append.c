@@ -133,16 +133,17 @@ static void copy_swapped(uint8_t *to, const uint8_t *from, uint32_t len)
 	memcpy(to, from, len);
 }
 
-/* Adds an entry to list i. to: a copy of state->append, kept in registers. */
+/* Adds an entry to list i. to: a copy of state->append, kept in registers.
+ * plain: to->plain, or a constant where it is known. */
 static inline void list_add(struct translator *t,
 			    const struct table_state *state,
-			    const struct lists *to, uint32_t i, unsigned packet,
-			    const uint8_t *entry)
+			    const struct lists *to, bool plain, uint32_t i,
+			    unsigned packet, const uint8_t *entry)
 {
 	unsigned n = to->waiting[i];
 	uint8_t *p = to->entries + i * to->span + (size_t)n * to->stride;
 
-	if (to->plain)
+	if (plain)
 		memcpy(p, entry, 4);
 	else if (to->swapped)
 		copy_swapped(p, entry, to->value_len);
@@ -177,7 +178,7 @@ static void append_words(struct translator *t, const struct table_state *state,
 	unsigned at = desc_data_at(in.any);
 
 	for (unsigned k = 0; k < in.n; k++)
-		list_add(t, state, to, be32_load(in.key[k]), in.at[k],
+		list_add(t, state, to, true, be32_load(in.key[k]), in.at[k],
 			 in.key[k] + at);
 }
 
@@ -193,7 +194,8 @@ static void append_any(struct translator *t, const struct table_state *state,
 		uint32_t i = be32_load(key);
 
 		do {
-			list_add(t, state, to, i, reports->at[k], data);
+			list_add(t, state, to, to->plain, i, reports->at[k],
+				 data);
 			data += to->value_len;
 		} while (data < end);
 		if (!desc_immediate(desc))
@@ -348,7 +350,7 @@ size_t append_receive_words(struct translator *t,
 	for (size_t i = 1; i <= n; i++) {
 		const uint8_t *p = (const uint8_t *)(message + i);
 
-		list_add(t, state, &to, be32_load(p), 0, p + 4);
+		list_add(t, state, &to, true, be32_load(p), 0, p + 4);
 	}
 	return n;
 }
