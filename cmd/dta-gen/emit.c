@@ -36,8 +36,9 @@ static int find_addresses(struct gen *g, struct error *err)
 	if (!o->has_mac &&
 	    !live_neighbour(h->eth_dst, o->live.name, 4, o->collector))
 		return error_set(err, -EDESTADDRREQ,
-				 "%s: %u.%u.%u.%u is no neighbour there: say "
-				 "with --to-mac who takes the reports",
+				 "%s: %u.%u.%u.%u is no neighbour there: ping "
+				 "it first, or say with --to-mac who takes the "
+				 "reports",
 				 o->live.name, o->collector[0], o->collector[1],
 				 o->collector[2], o->collector[3]);
 	return 0;
