@@ -68,8 +68,8 @@ static void read_host(const char *host)
 	int status;
 
 	snprintf(command, sizeof(command),
-		 "exec %s%s dta-top --once -t counters --sort pid --every 300ms "
-		 "-o csv%s",
+		 "exec %s%s dta-top --once -t counters --sort pid "
+		 "--every 300ms -o csv%s",
 		 *host ? "ssh -no BatchMode=yes -o ConnectTimeout=10 "
 			 "-o ServerAliveInterval=5 "
 		       : "",

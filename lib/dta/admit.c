@@ -382,8 +382,8 @@ static inline void set_reports(struct report_batch *reports, unsigned n,
 }
 
 /* Admits packets [i, end) of the stage; returns end. Prefetches the frame so
- * many packets ahead. What the loop has in registers is stored before a call:
- * the compiler could not keep it there. */
+ * many packets ahead. numbers: t->expected is checked. What the loop has in
+ * registers is stored before a call: the compiler could not keep it there. */
 static inline __attribute__((always_inline)) size_t
 admit_with(struct translator *t, size_t i, size_t end, size_t ahead,
 	   struct prefetch_queue *prefetching, bool numbers, shape_fn *matches)
@@ -422,16 +422,17 @@ admit_with(struct translator *t, size_t i, size_t end, size_t ahead,
 
 #ifdef __x86_64__
 /* If the CPU has AVX2: a third faster (bench_translate.c, Append). One loop for
- * all four cases would need more registers than there are: 3 % slower. */
+ * all cases would need more registers than there are, and is 3 % slower. */
 SHAPE_WIDE static size_t admit_wide(struct translator *t, size_t i, size_t end,
 				    size_t ahead)
 {
-	struct prefetch_queue *queue = t->prefetching;
+	struct prefetch_queue *prefetching = t->prefetching;
 
-	if (queue && t->expected)
-		return admit_with(t, i, end, ahead, queue, true, shape_is_wide);
-	if (queue)
-		return admit_with(t, i, end, ahead, queue, false,
+	if (prefetching && t->expected)
+		return admit_with(t, i, end, ahead, prefetching, true,
+				  shape_is_wide);
+	if (prefetching)
+		return admit_with(t, i, end, ahead, prefetching, false,
 				  shape_is_wide);
 	if (t->expected)
 		return admit_with(t, i, end, ahead, NULL, true, shape_is_wide);

@@ -339,7 +339,8 @@ bool append_send_words(struct translator *t, const struct table_state *state,
 	return true;
 }
 
-/* Adds the entries of a message, behind their number; returns how many. */
+/* Adds the entries of a message, behind their number; returns how many. They
+ * are plain: append_send_words(). */
 size_t append_receive_words(struct translator *t,
 			    const struct table_state *state,
 			    const uint64_t *message)

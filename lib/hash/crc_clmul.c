@@ -14,11 +14,12 @@
 #include <string.h>
 
 enum {
-	GROUP = 16, /* keys that every polynomial sees before the next keys */
+	GROUP = 16, /* keys at a time: they stay in the L1 cache */
 };
 
 /* Bit order and halves as in crc_engine.h: [0] is H. */
 typedef uint64_t block __attribute__((vector_size(16)));
+/* (block)(words){v} is v and zeros by one move; (block){v} takes two. */
 typedef uint32_t words __attribute__((vector_size(16)));
 
 #ifdef __x86_64__
@@ -54,7 +55,8 @@ CLMUL static inline block widen(block v)
 	return (block)_mm_unpacklo_epi32((__m128i)v, _mm_setzero_si128());
 }
 
-/* Whether the CPU has instructions for it: the register after 8, 4, 1 bytes. */
+/* Whether the CPU has instructions for it: the register after 8, 4, 1 bytes.
+ * That of step8() has 64 bits: the compiler would cut it after each step. */
 static inline bool has_steps(enum crc_id id)
 {
 	return id == CRC_CHECKSUM;
@@ -196,7 +198,7 @@ CLMUL static inline uint32_t reduce(block v, const struct crc_poly_data *d)
 	return (uint32_t)multiply_across(q, barrett)[1];
 }
 
-/* Folds 48 + 64 n bytes into acc, by four accumulators. */
+/* Folds into four accumulators, acc and three more. len: 48 + 64 n. */
 CLMUL static inline block fold_bulk(block acc, const struct crc_poly_data *d,
 				    const uint8_t *p, size_t len)
 {

@@ -101,7 +101,8 @@ int roce_template_make(struct roce_template *t, const struct roce *r)
 	return 0;
 }
 
-/* Not inlined: its struct roce would be on the stack of every frame. */
+/* Not inlined: else roce_out_emit() pays for its struct roce (stack, and stack
+ * protector) with every packet. */
 __attribute__((noinline)) static int
 make_template(const struct roce_out *o, unsigned table, uint8_t opcode,
 	      uint32_t length, struct roce_cached_template *c)
@@ -251,13 +252,13 @@ static int put_parts(struct roce_out *o, const struct op *op, uint8_t opcode,
 		     bool *taken)
 {
 	const uint8_t write = opcode_of(&o->t->table[op->table], OP_WRITE);
+	/* Read once: a new ticket may replace o->t while a request waits. */
 	const uint32_t mtu = o->t->mtu;
 	struct op part = *op;
 	int rc = 0;
 
 	part.verb = OP_WRITE;
 	part.length = mtu;
-	/* A new ticket may replace o->t while a request waits for room. */
 	for (; op->data + op->length - part.data > mtu && !rc;
 	     part.data += mtu, part.offset += mtu)
 		rc = put_request(o, &part, write, taken);
@@ -266,7 +267,8 @@ static int put_parts(struct roce_out *o, const struct op *op, uint8_t opcode,
 	return rc ? rc : put_request(o, &part, opcode, taken);
 }
 
-/* *taken: the operation's last request was not dropped. */
+/* One operation: a request, or several. *taken: the last one was not dropped.
+ */
 static int accept_op(struct roce_out *o, const struct op *op, bool *taken)
 {
 	uint8_t opcode = opcode_of(&o->t->table[op->table], op->verb);

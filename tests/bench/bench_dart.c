@@ -111,8 +111,8 @@ static void make_regions(void)
 	table = *region_table(region[0], 0);
 	if (fclose(out) || packet_transport_open(&cluster, &po, &err) < 0)
 		die(err.text);
-	/* The names go at once: nothing is left behind. region_remove() would
-	 * refuse it, as they are written. */
+	/* The names go at once: nothing is left behind. region_remove() refuses
+	 * regions that have writers. */
 	unlink(path);
 	for (unsigned c = 0; c < COLLECTORS; c++)
 		unlink(region_path(region[c]));

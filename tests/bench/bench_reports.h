@@ -149,7 +149,6 @@ static inline struct layout layout_of(uint64_t slots)
 
 /* The region, its tables' memory, and a transport into it. */
 struct bed {
-	char name[64];
 	struct region *region;
 	struct local_transport *local;
 	struct table table[TABLES];
@@ -164,22 +163,21 @@ static inline void bed_make(struct bed *b, const char *name, uint64_t slots)
 	struct region_options o = {.epochs = 1};
 	struct writer *w = NULL;
 	struct error err = {0};
+	char path[64];
 	int rc = -ENOMEM;
 
-	snprintf(b->name, sizeof(b->name), "dta-test-%d-bench-%s", getpid(),
-		 name);
+	snprintf(path, sizeof(path), "dta-test-%d-bench-%s", getpid(), name);
 	for (b->slots = slots / 2; rc && b->slots >= 1u << 20; b->slots /= 2) {
 		struct layout l = layout_of(b->slots);
 
-		rc = region_create(&b->region, b->name, &l, &o, &err);
+		rc = region_create(&b->region, path, &l, &o, &err);
 	}
 	b->slots *= 2;
+	/* The name goes at once: nothing is left behind, come what may. */
+	region_remove(path, NULL);
 	if (rc || local_open(&b->local, b->region, &err) ||
 	    writer_open(&w, b->region, &err))
 		die(err.text);
-	/* The name goes at once: nothing is left behind, come what may.
-	 * region_remove() would refuse it, as it is written. */
-	unlink(region_path(b->region));
 	b->pages = region_page_kind(b->region);
 	writer_enter(w);
 	for (unsigned i = 0; i < TABLES; i++) {
