@@ -6,17 +6,21 @@
 load ../helpers
 
 @test "a benchmark whose reader goes away leaves no region" {
-	need_built tests/bench/bench_query
+	local bench
+
 	cd "$BATS_TEST_TMPDIR"
-	# No file above 64 MiB and a little: it takes the smaller region then.
-	ulimit -f 70000
-	run bash -c 'trap "" XFSZ
-		sh -c "echo \$\$ >pid; exec \"\$0\"" "$1" | true
-		echo "${PIPESTATUS[0]}"' _ "$BUILD/tests/bench/bench_query"
-	echo "$output"
-	[ "$output" = 141 ] # SIGPIPE
-	run ! compgen -G "/dev/shm/dta-test-$(cat pid)-*"
-	run ! compgen -G "/dev/hugepages/dta-test-$(cat pid)-*"
+	# No file above 300 MiB: they take smaller regions then.
+	ulimit -f 307200
+	for bench in query prefetch dart; do
+		need_built tests/bench/bench_$bench
+		run bash -c 'trap "" XFSZ
+			sh -c "echo \$\$ >pid; exec \"\$0\"" "$1" | true
+			echo "${PIPESTATUS[0]}"' _ "$BUILD/tests/bench/bench_$bench"
+		echo "$bench: $output"
+		[ "$output" = 141 ] # SIGPIPE
+		run ! compgen -G "/dev/shm/dta-test-$(cat pid)-*"
+		run ! compgen -G "/dev/hugepages/dta-test-$(cat pid)-*"
+	done
 }
 
 @test "without the tests' packages it says what is missing" {
