@@ -181,7 +181,6 @@ static void bin_row(struct rows *r, const struct by_age *a, unsigned i,
 	row_str(r, AGE_KIND, table_kind_name(a->t->kind));
 	if (a->copies)
 		row_u64(r, AGE_COPIES, a->copies);
-	row_f64(r, AGE_LOAD, (double)a->n / (double)a->t->units);
 	row_f64(r, AGE_AGE, age);
 	row_u64(r, AGE_ASKED, b->score.asked);
 	for (unsigned v = 0; v < VERDICT_OVER; v++)
@@ -190,6 +189,7 @@ static void bin_row(struct rows *r, const struct by_age *a, unsigned i,
 	snprintf(name, sizeof(name), "%s success", a->t->name);
 	svg_point(name, age, success);
 	if (one_epoch) {
+		row_f64(r, AGE_LOAD, (double)a->n / (double)a->t->units);
 		row_f64(r, AGE_PLANNED, b->planned / asked);
 		snprintf(name, sizeof(name), "%s planned", a->t->name);
 		svg_point(name, age, b->planned / asked);

@@ -92,25 +92,25 @@ static void apply_setting(struct table *table, unsigned n, const char *setting)
 	equals = colon ? strchr(colon, '=') : NULL;
 	if (!equals || colon - setting >= (int)sizeof(name) ||
 	    equals - colon - 1 >= (int)sizeof(field))
-		cli_refuse("-T: '%s' is not TABLE:FIELD=VALUE", setting);
+		cli_refuse("-t: '%s' is not TABLE:FIELD=VALUE", setting);
 	snprintf(name, sizeof(name), "%.*s", (int)(colon - setting), setting);
 	snprintf(field, sizeof(field), "%.*s", (int)(equals - colon - 1),
 		 colon + 1);
 	for (unsigned i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		known = known || !strcmp(field, fields[i]);
 	if (!known)
-		cli_refuse("-T: '%s' cannot be changed here, only copies, "
+		cli_refuse("-t: '%s' cannot be changed here, only copies, "
 			   "batch, flush, cache, sequence, immediate",
 			   field);
 	t = (struct table *)table_pick(table, n, 0, name, &err);
 	if (!t)
-		cli_fail("-T %s: %s", setting, err.text);
+		cli_fail("-t %s: %s", setting, err.text);
 	batch = t->batch;
 	if (layout_set(t, field, equals + 1, &err) < 0)
-		cli_refuse("-T %s: %s", setting, err.text);
+		cli_refuse("-t %s: %s", setting, err.text);
 	/* Readers stay a batch away from what may be overwritten: query.h. */
 	if (t->batch > batch)
-		cli_fail("-T %s: readers of this table reckon with batches "
+		cli_fail("-t %s: readers of this table reckon with batches "
 			 "of %u at most",
 			 setting, batch);
 }

@@ -523,6 +523,10 @@ void query_target_init(struct query_target *out, const struct query_sources *p,
 			    a->value_len == t->value_len)
 				out->in[i] = a;
 		}
+		if (p->clustered && m && !out->in[i])
+			p->o->warn("collector %s: has no table %s like that of "
+				   "the others: nothing is found there",
+				   p->source[i].name, t->name);
 	}
 }
 

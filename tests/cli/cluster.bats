@@ -145,6 +145,25 @@ make_ssh() {
 	run -3 dta-query keywrite --cluster cluster.ini '1.2.3.4:5>6.7.8.9:1/tcp'
 	echo "keywrite $(head -1 keys)" |
 		dta-query -i --cluster cluster.ini | grep found
+	# The load of one table, and a plan by it, are those of no collector.
+	dta-query verify --cluster cluster.ini --truth truth.csv --by-age 2 \
+		-o ndjson | jq -se 'length == 4 and all(.[]; .asked > 0 and
+			.load == null and .planned == null)'
+}
+
+@test "one that has another layout by now: it is said, and nothing found there" {
+	make_layout
+	make_regions layout.ini a b
+	make_reports 500
+	make_cluster a b </dev/null
+	dta-translate -q -r reports.pcap --cluster cluster.ini
+	dta-collect --remove --region "$NAME-b"
+	sed -i '0,/value = 4/s//value = 8/' layout.ini
+	make_regions layout.ini b
+	run -0 --separate-stderr dta-query verify --cluster cluster.ini \
+		--truth truth.csv -o csv
+	[[ $stderr == *"collector 1: has no table flows like that of the others: nothing is found there"* ]]
+	[[ $stderr != *"no table sums"* ]]
 }
 
 @test "by tickets: the same memory as in the regions, DART too" {

@@ -95,13 +95,13 @@ usage_error() { # text option...
 	[[ $stderr == "dta-translate: small.ini: table big: qp: packets of 256 bytes, the path MTU, cut slots of 304 bytes, and on UC "*"qp = rc"* ]]
 }
 
-@test "-T: settings that may change, and those that may not" {
+@test "-t: settings that may change, and those that may not" {
 	make_region netseer-loss
 	dta-gen netseer-loss -c 100 -q -w r.pcap
 	for bad in nonsense 1 1:batch 1:slots=5 1:stride=8 1:value=5 1:batch=0 \
 		1:batch=x 1:hops=5 1:entries=1Ki; do
 		run -2 --separate-stderr dta-translate -r r.pcap -R "$NAME" -t "$bad"
-		[[ $stderr == *"-T"* ]]
+		[[ $stderr == "dta-translate: -t"[:\ ]* ]]
 	done
 	for bad in 9 x loss; do
 		run -1 --separate-stderr dta-translate -r r.pcap -R "$NAME" \
@@ -118,7 +118,7 @@ usage_error() { # text option...
 	[ "$(counter ledger batches)" = 25 ]
 }
 
-@test "-T cache: more than the memory limit is refused with the number" {
+@test "-t cache: more than the memory limit is refused with the number" {
 	make_region int-postcard
 	dta-gen int-postcard --flows 10 -q -w r.pcap
 	run -1 --separate-stderr dta-translate -r r.pcap -R "$NAME" -t 1:cache=4Mi
@@ -126,7 +126,7 @@ usage_error() { # text option...
 	dta-translate -q -r r.pcap -R "$NAME" -t 1:cache=1
 }
 
-@test "-T copies: N of reports that leave it to the table" {
+@test "-t copies: N of reports that leave it to the table" {
 	make_region uniform
 	dta-gen uniform -c 100 -q -w r.pcap
 	dta-translate -o ndjson -r r.pcap -R "$NAME" -t 1:copies=4 2>ledger
