@@ -38,13 +38,13 @@ typist() {
 		    os.write(fd, text)
 		def rows():
 		    """Of what was drawn last, behind the table's head."""
+		    end = time.time() + 60
 		    while True:
 		        more()
 		        drawn = seen.split(b"\x1b[H")
-		        if b"; ? for keys" not in drawn[-1]:
-		            drawn.pop() # it is not there to its end
-		        if len(drawn) > 1:
-		            break
+		        if len(drawn) > 1 and b"; ? for" in drawn[-1]:
+		            break # it is there to its end
+		        assert not gone and time.time() < end, drawn[-1]
 		    lines = drawn[-1].split(b"\r\n")
 		    return [l.replace(b"\x1b[K", b"").decode().rstrip() for l in lines[4:-1]]
 		exec(steps)

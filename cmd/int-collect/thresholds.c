@@ -63,7 +63,7 @@ static int read_levels(struct threshold *th, int metric, char *text,
 	else if (!read_value(&th->change, metric, change))
 		return error_set(err, -EINVAL,
 				 "change: '%s' is not off or a value below "
-				 "4294967295",
+				 "4294967295 (of latencies a time, too: 50us)",
 				 change);
 	if (!high || !strcmp(high, "off"))
 		return low ? error_set(err, -EINVAL,

@@ -46,6 +46,10 @@ void databases_warn(struct databases *d)
 			cli_warn("%s: no room in the spool: %s", st.name,
 				 st.spool.text);
 		d->spool_warned[i] = *st.spool.text;
+		if (*st.refusal.text && !d->refusal_warned[i] && !d->hold)
+			cli_warn("%s: rows are refused: %s", st.name,
+				 st.refusal.text);
+		d->refusal_warned[i] = *st.refusal.text;
 		if (st.changes != d->changes[i] && st.failing)
 			cli_warn("%s: rows wait: %s", st.name, st.why.text);
 		else if (st.changes != d->changes[i])
@@ -76,7 +80,10 @@ static bool warn_of_losses(const struct queue_status *st)
 	const char *why = *st->spool.text ? st->spool.text : st->why.text;
 
 	warn_of_rows(st, l->refused, "were refused", st->refusal.text);
-	warn_of_rows(st, l->full, "found no room in the queue", why);
+	warn_of_rows(st, l->full,
+		     *st->spool.text ? "found no room in the spool"
+				     : "found no room in the queue",
+		     why);
 	warn_of_rows(st, l->damaged, "were damaged in the spool", "");
 	warn_of_rows(st, l->unsent, "could not be sent", why);
 	warn_of_rows(st, l->kept, "wait in the spool for the next run",

@@ -17,7 +17,7 @@ enum {
 struct databases {
 	struct row_sink *sink[DATABASES_MAX];
 	uint64_t changes[DATABASES_MAX]; /* queue_status's, when last warned */
-	bool spool_warned[DATABASES_MAX];
+	bool spool_warned[DATABASES_MAX], refusal_warned[DATABASES_MAX];
 	bool hold; /* set by the caller, first: the input is a capture */
 	unsigned n;
 };
@@ -30,7 +30,7 @@ struct databases {
 struct row_sink *databases_add(struct databases *d, const char *option,
 			       const char *url, const struct export_options *o);
 
-/* Warns of those that have ceased to answer, or answer again. */
+/* Warns of those that have ceased to answer, answer again, or refuse rows. */
 void databases_warn(struct databases *d);
 /* To be called before the last rows are put: see queue_last(). */
 void databases_begin_end(struct databases *d);

@@ -128,7 +128,8 @@ int url_parse(struct url *out, const char *text, struct error *err)
 	memcpy(out->text, text, strlen(text) + 1);
 	if (!(rest = split_at(out->text, ':')))
 		return error_set(err, -EINVAL,
-				 "'%s': no scheme, as in influx://HOST/DB",
+				 "'%s': no scheme, as in file:PATH or "
+				 "influx://HOST/DB",
 				 text);
 	options = split_at(rest, '?');
 	if (!strcmp(out->scheme, "file")) {

@@ -100,7 +100,7 @@ teardown() { end_bg; }
 			return 1
 		}
 	}
-	refused nowhere "'nowhere': no scheme, as in influx://HOST/DB"
+	refused nowhere "'nowhere': no scheme, as in file:PATH or influx://HOST/DB"
 	refused ftp://h "ftp://h: none of influx clickhouse redis kafka prometheus file"
 	refused "nonsense:" "nonsense: no // before a host"
 	refused "influx:h/db" "influx: no // before a host"

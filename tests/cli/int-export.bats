@@ -168,7 +168,7 @@ narrow() {
 	balances log
 	why="small/influx-[0-9a-f]*/[0-9a-f]*.spool: No space left on device"
 	[ "$(grep -c "influx://127.0.0.1:1/db: no room in the spool: $why$" log)" = 1 ]
-	grep -q "rows found no room in the queue: $why$" log
+	grep -q "rows found no room in the spool: $why$" log
 	[ "$(counter log spool_full export)" -gt 0 ]
 }
 
@@ -196,6 +196,26 @@ answers() {
 	printf '%b' "$1" >reason
 	bg python3 answers.py
 	wait_for [ -s port ]
+}
+
+@test "live, refused rows are told of at once" {
+	local port rc=0
+
+	port=$(free_port)
+	dta-gen int -q --flows 100 -w in.pcap
+	mkfifo in
+	int-collect -q -r in --drop -R none -x "prometheus://127.0.0.1:$port?series=3" \
+		<&- 2>err 3>&- &
+	BG_PIDS+=($!)
+	exec 9>in
+	cat in.pcap >&9
+	wait_for grep -q 'rows are refused: more series than series= allows$' err
+	run ! grep 'were refused' err
+	exec 9>&-
+	wait "${BG_PIDS[-1]}" || rc=$?
+	[ "$rc" = 1 ]
+	[ "$(grep -c 'are refused' err)" = 1 ]
+	grep -q ' rows were refused: more series' err
 }
 
 @test "what a database says is text to the terminal, and not more than a line" {
