@@ -53,7 +53,8 @@ static void test_refused(void)
 {
 	char text[EXPORT_URL_MAX + 8];
 
-	refuse("here", "'here': no scheme, as in file:PATH or influx://HOST/DB");
+	refuse("here",
+	       "'here': no scheme, as in file:PATH or influx://HOST/DB");
 	refuse("influx:here", "influx: no // before a host");
 	refuse("influx://h:65536/x", "'65536' is not a port");
 	refuse("influx://h:/x", "'' is not a port");
